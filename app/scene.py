@@ -12,7 +12,7 @@ from app.components import page_link
 from app.page.text import plain, sentence
 from app.shared import caching, resources
 from app.shared.caching import of_zoo
-from app.sources import browsing, images, trace_sets, uploads
+from app.sources import browsing, images, linked_picture, trace_sets, uploads
 from app.sources.picture import Picture
 from app.state import capsule_sets, leaving, session
 from app.state.choices import DECLARED, MAX_ITERATIONS, Catalogue, Choices
@@ -300,7 +300,13 @@ def model_changes(name: str, choices: Choices, stage: Entry | None = None) -> di
     if name != choices.model and trained(entries[name]) == trained(stage):
         # The same network, earlier or later: nothing in it is numbered otherwise.
         keep = (*keep, *DECLARED["model"].resets)
-    return changes | {field: getattr(choices, field) for field in keep}
+    changes |= {field: getattr(choices, field) for field in keep}
+    generated = images.source_of(choices, stage) == "generated" and not entries[name].has_decoder
+    if generated and not linked_picture.coarser(stage.config.image):
+        # By the network on stage: for one that draws nothing a picture like any other.
+        drawn = images.generated(stage, images.index_of(choices, stage)).pixels
+        changes |= {"source": "upload", "picture": linked_picture.written(drawn), "image": None, "only": None}
+    return changes
 
 
 def trained(entry: Entry) -> str:

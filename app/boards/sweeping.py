@@ -11,7 +11,7 @@ from app.shared import own_models, resources
 from capsviz.analysis.viewpoint import Sweep, amounts, seen_by
 from capsviz.boards.sweep import Swept, Swing
 from capsviz.data.viewpoint import CHANGES, Viewpoint
-from capsviz.network import METHODS
+from capsviz.network import METHODS, strongest
 from capsviz.zoo import Entry
 
 
@@ -55,7 +55,7 @@ def swing(current: Scene, entry: Entry) -> tuple[Swing, int]:
         one = resources.sweep(of.name, pixels, label, others, change.name, between) if between else None
         return whole.inserted(one, place) if one else whole
 
-    shown = current.labels(entry.classes) or (_named(entry, pixels, others, change.name, change.neutral),)
+    shown = current.labels(entry.classes) or _named(entry, pixels, others, change.name, change.neutral)
     labels = tuple(sorted(shown, key=lambda label: label != choices.upper))  # the chosen one of several is followed
     networks = tuple(
         Swept(
@@ -86,9 +86,10 @@ def _title(each: Entry, entry: Entry) -> str:
     return f"{each.short} ({apart})" if apart else each.short
 
 
-def _named(entry: Entry, pixels: bytes, others: Viewpoint, change: str, neutral: float) -> int:
-    """The class that a model names where nothing says what the image shows."""
-    return int(resources.sweep(entry.name, pixels, 0, others, change, (neutral,)).activations.argmax())
+def _named(entry: Entry, pixels: bytes, others: Viewpoint, change: str, neutral: float) -> tuple[int, ...]:
+    """The classes that a model names, as many as its images show, where nothing says what this one shows."""
+    found = resources.sweep(entry.name, pixels, 0, others, change, (neutral,)).activations
+    return tuple(strongest(found, entry.objects)[0].tolist())
 
 
 def left(change: str, amount: float) -> None:

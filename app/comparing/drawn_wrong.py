@@ -84,13 +84,14 @@ def _sentence(record: Predictions, called: str) -> str:
     opening = f"<b>{escape(called)}</b> names {right:,} of {len(record):,} {escape(kind)} test images rightly. "
     if record.reconstructs:
         other = "another class" if record.objects == 1 else "other classes"
-        return opening + f"Of its own reconstructions of these, <b>{wrong:,}</b> read to it as {other} (framed)."
+        drawn = f"<b>{wrong:,}</b> read{'s' * (wrong == 1)} to it as {other} (framed)"
+        return opening + f"Of its own reconstructions of these, {drawn}."
     own = resources.predictions(record.drawn_by)
-    drawer = escape(record.drawn_by)
+    drawer, theirs = escape(record.drawn_by), int(own.drawn_wrong.sum())
     return (
         opening + f"It was trained without a decoder; drawn by the decoder of <b>{drawer}</b>, which never met "
-        f"its capsules, <b>{wrong:,}</b> of these read as another class (framed)"
-        + f"; of {drawer}'s own reconstructions, {int(own.drawn_wrong.sum()):,} do" * own.same_images(record)
+        f"its capsules, <b>{wrong:,}</b> of these read{'s' * (wrong == 1)} as another class (framed)"
+        + f"; of {drawer}'s own reconstructions, {theirs:,} {'does' if theirs == 1 else 'do'}" * own.same_images(record)
         + "."
     )
 

@@ -109,7 +109,7 @@ def _one_of_pair(label: str, pair: tuple[str, str], place: int, records: dict[st
     called = methods.titles(records)
     chosen(
         st.selectbox, label, "pair", pair[place], list(records), key=f"pair{place}", format_func=called.get,
-        read=lambda name, _: {"pair": _with(pair, place, name)},
+        read=lambda name, now: {"pair": _with(now.pair or pair, place, name)},
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from app import scene
 from app.page.text import plain, sentence
 from app.server import sent_files
 from app.shared import own_models, own_traces, resources
-from app.sources import trace_sets
+from app.sources import trace_sets, uploads
 from app.state import session
 from app.state.choices import Choices
 from capsviz.analysis import exchange
@@ -110,6 +110,7 @@ def _removed(name: str) -> None:
     else:
         own_models.forget(name)
         if choices.model == name:
-            changes["model"] = scene.catalogue().start
+            changes["model"] = start = scene.catalogue().start
+            changes["picture"] = uploads.again(choices.picture, resources.entries()[start])
     if changes:
         session.update(choices, **changes)

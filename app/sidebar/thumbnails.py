@@ -38,7 +38,7 @@ def show(scene: Scene) -> None:
             -1 if only is None else only,
             range(-1, len(classes)),
             format_func=lambda label: "all" if label < 0 else classes[label],
-            read=lambda label, choices: _class_changes(None if label < 0 else label, choices, entry),
+            read=lambda label, now: _class_changes(None if label < 0 else label, now, _now_on_stage(scene, now)),
         )
     with right:
         st.button(
@@ -83,6 +83,11 @@ def _offered(choices: Choices) -> tuple[str, ...]:
     """What the images to choose from are of: with another, a place among them is that of another image."""
     model = resources.entries()[choices.model]
     return (model.data, choices.source, choices.data, choices.split, choices.recording)
+
+
+def _now_on_stage(scene: Scene, now: Choices) -> Entry:
+    """The model on stage once another may have been chosen; it may be the network of a recording."""
+    return scene.entry if now.model == scene.choices.model else resources.entries()[now.model]
 
 
 def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[str, object]:

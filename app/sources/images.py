@@ -55,8 +55,9 @@ def split_of(choices: Choices, entry: zoo.Entry) -> str:
 def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
     """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
     for name in (data_of(choices, entry), entry.data, DIGITS.name):
-        if browsing.labelled(name) and browsing.whole(name) and browsing.classes(name) == entry.classes:
-            return name if data.describe(name).image == tuple(entry.config.image) else None
+        fits = browsing.labelled(name) and browsing.whole(name) and browsing.classes(name) == entry.classes
+        if fits and data.describe(name).image == tuple(entry.config.image):
+            return name
     return None
 
 
@@ -133,12 +134,15 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
 
 
 def index_of(choices: Choices, entry: zoo.Entry) -> int:
-    """The image on stage among those of the source: the chosen one where it is there, else the one to begin with."""
+    """The image on stage among those of the source: the chosen one where it is there, else the one to begin with.
+
+    Of a class that is browsed it is the first where that is of another.
+    """
     if choices.image is not None and choices.image in listing(replace(choices, only=None), entry):
         return choices.image
-    if source_of(choices, entry) not in _OF_DATA:
-        return 0
-    return browsing.start(data_of(choices, entry), split_of(choices, entry))
+    of_data, browsed = source_of(choices, entry) in _OF_DATA, listing(choices, entry)
+    start = browsing.start(data_of(choices, entry), split_of(choices, entry)) if of_data else 0
+    return start if start in browsed or not browsed else browsed[0]
 
 
 def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:

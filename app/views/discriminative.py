@@ -193,7 +193,7 @@ def ascend(upper: int) -> None:
         width="stretch",
         key="redraw",
         disabled=taken == every and choices.start == "trained",
-        on_click=lambda: scene.keep(draw=(choices.draw + 1) % (MAX_DRAW + 1)),
+        on_click=lambda: scene.keep(draw=(scene.choices().draw + 1) % (MAX_DRAW + 1)),
     )
 
 

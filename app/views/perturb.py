@@ -122,7 +122,7 @@ def sliders() -> None:
             "All models",
             "beside",
             choices.beside,
-            then=["sliders"],
+            then=RERUN,
             help="Of each algorithm a model with a decoder, its own capsule of the same image, the same offsets.",
         )
         chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["sliders"])

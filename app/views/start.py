@@ -16,7 +16,7 @@ try:
     METHODS, CONTESTED = len(this_image.methods(current)), this_image.contested(current)
 except scene.SceneError:  # no model here takes the image on stage, as Compare says
     METHODS, CONTESTED = 0, None
-WAYS: tuple[tuple[str, str, str, dict[str, str | int]], ...] = (
+WAYS: tuple[tuple[str, str, str, dict[str, object]], ...] = (
     # page, what one does there, what there is to be seen, and the choices that the link makes
     ("dynamic", "Watch it route", "one image, every vote, round by round", {"lab": "network"}),
     ("perturb", "Move a number", "of a capsule, and see what it draws", {}),
@@ -24,7 +24,7 @@ WAYS: tuple[tuple[str, str, str, dict[str, str | int]], ...] = (
         "compare",
         f"Compare {NUMERALS.get(METHODS, '')}algorithms",
         "on the same image" if CONTESTED is None else "on an image about which they disagree",
-        {"view": "image"} if CONTESTED is None else {"view": "image", "image": CONTESTED},
+        {"view": "image"} if CONTESTED is None else {"view": "image", "image": CONTESTED, "only": None},
     ),
     ("tours", "Give a talk", "step by step, by one key", {}),
 )

@@ -23,15 +23,15 @@ PLACE, PROBLEM, TAKEN = "training", "training-problem", "training-taken"
 EVERY = 2.0  # seconds after which the page looks again
 
 
-def begin(routing: str) -> None:
+def begin() -> None:
     """Begin a training for this visitor, or keep why it has to wait."""
     context = get_script_run_ctx()
     assert context is not None
-    st.session_state[PROBLEM] = ""
+    session.say(PROBLEM, "")
     try:
-        st.session_state[PLACE] = trainings.server.begin(context.session_id, routing)
+        st.session_state[PLACE] = trainings.server.begin(context.session_id, scene.choices().trained)
     except TrainingError as error:
-        st.session_state[PROBLEM] = str(error)
+        session.say(PROBLEM, str(error))
 
 
 def controls(training: Training | None) -> None:
@@ -51,14 +51,7 @@ def controls(training: Training | None) -> None:
         if training and busy:
             st.button("Stop", icon=":material/stop:", key="stop", on_click=training.stop, disabled=training.stopping)
         else:
-            wanted = scene.current().choices.trained
-            st.button(
-                "Train",
-                icon=":material/play_arrow:",
-                key="begin_training",
-                type="primary",
-                on_click=partial(begin, wanted),
-            )
+            st.button("Train", icon=":material/play_arrow:", key="begin_training", type="primary", on_click=begin)
 
 
 def under_way(training: Training) -> None:
@@ -121,7 +114,7 @@ if now is not None and now.over:
 with st.container(key="training_controls"):
     controls(now)
 display.note(scene.current())
-if problem := st.session_state.get(PROBLEM):
+if problem := session.said(PROBLEM):
     st.warning(problem, icon=":material/hourglass:")
 if now is None:
     display.before(scene.current())

@@ -53,8 +53,9 @@ show_sweep_board(
 )
 other = "strongest other class" + " not shown" * bool(beside)
 quantity = "‖v‖, a or the CNN's probability" if swing.pooled else "‖v‖ or a"
+shows = "The image shows" if current.labels(entry.classes) else "The network names"
 sentences = [
-    f"The image shows **{label}** and **{', '.join(beside)}**, and the page follows the **{label}**." if beside else "",
+    f"{shows} **{label}** and **{', '.join(beside)}**, and the page follows the **{label}**." if beside else "",
     f"Solid: the activation of **{label}**, {quantity}; dashed: the {other}; "
     f"grey: **{label}** is lost{f', none of the {len(swing.labels)} most active' * bool(beside)}.",
     "Rows of colours: numbers along the change, each picture on its own scale, the strongest colour its largest "

@@ -198,6 +198,14 @@ def test_choosing_the_other_model_of_the_pair_changes_places(visit: Visit):
     assert app.query_params["pair"] == "digits-l2,digits-em"
 
 
+def test_both_models_of_the_pair_chosen_before_the_page_is_drawn_count(visit: Visit):
+    app = visit("compare", model="digits-dr", view="many", order="different")
+    app.selectbox(key="pair0").set_value("digits-l2")
+    app.selectbox(key="pair1").set_value("digits-l1")
+    app.run()
+    assert app.query_params["pair"] == "digits-l2,digits-l1"
+
+
 def test_a_pair_of_another_data_set_gives_way_to_the_first_two(visit: Visit):
     app = visit(
         "compare", model="digits-dr", view="many", order="different", pair="mnist-em-residual,mnist-l2-residual"
@@ -295,6 +303,12 @@ def test_drawn_wrong_counts_over_the_whole_test_set(visit: Visit):
     first = figures(app)["wrong"]
     assert len(columns(first)) == 100
     assert len(first["layout"]["shapes"]) == int(record.drawn_wrong[columns(first)].sum())
+
+
+def test_one_drawing_reads_and_several_read(visit: Visit):
+    assert int(recorded(zoo.entry("digits-l2")).drawn_wrong.sum()) == 1
+    said = spoken(visit("compare", model="digits-l2", view="wrong", method="digits-l2"))
+    assert "Of its own reconstructions of these, <b>1</b> reads to it as another class (framed)." in said
 
 
 @pytest.mark.parametrize(("model", "shown"), [("digits-l1-fc", "L1/FC"), ("digits-l2", "L2/FC")])

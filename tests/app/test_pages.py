@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -15,7 +16,8 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 from app.boards import second_board
 from app.components.page_link import ONWARDS
 from app.shared import resources
-from app.sources import images, linked_picture
+from app.sources import browsing, images, linked_picture
+from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis import metrics, perturbation
 from capsviz.analysis.perturbation import OFFSETS
@@ -439,6 +441,47 @@ def test_a_thumbnail_picked_before_those_of_another_data_set_are_drawn_picks_non
     thumbnails(app).set_value(7)
     app.run()
     assert (app.query_params["model"], app.query_params["image"]) == ("digits-l2", "7"), "the images are the same"
+
+
+def test_for_a_model_that_draws_nothing_a_generated_picture_stays_on_stage(visit: Visit):
+    app = visit("perturb", model="digits-dr", source="generated", image=29)
+    before = app.session_state["shown"].trace.images
+    app.radio(key="model").set_value("digits-l2-fc").run()
+    assert not app.exception and app.query_params["model"] == "digits-l2-fc"
+    assert torch.equal(app.session_state["shown"].trace.images, before)
+    assert "Digits test image 29" not in spoken(app)
+
+
+def test_labelled_images_are_those_of_the_first_data_set_that_fits_in_every_way(monkeypatch: pytest.MonkeyPatch):
+    """A folder of the same classes in another size is no reason to find none."""
+    entry, real = zoo.entry("digits-l2"), data.describe
+    theirs = SimpleNamespace(image=(3, 32, 32))
+    for asked in ("labelled", "whole", "here"):
+        monkeypatch.setattr(browsing, asked, lambda name: name in ("digits", "theirs"))
+    monkeypatch.setattr(browsing, "classes", lambda _: entry.classes)
+    monkeypatch.setattr(data, "describe", lambda name: theirs if name == "theirs" else real(name))
+    assert images.labelled(Choices("digits-l2", data="theirs"), entry) == "digits"
+    theirs.image = (1, 28, 28)
+    assert images.labelled(Choices("digits-l2", data="theirs"), entry) == "theirs"
+
+
+def test_what_is_browsed_by_class_is_of_that_class_from_whatever_source(visit: Visit):
+    app = visit("perturb", model="digits-dr", only=7)
+    app.segmented_control(key="source").set_value("generated").run()
+    assert "generated 7, exemplar 0" in spoken(app)
+    app.segmented_control(key="source").set_value("data").run()
+    assert "class 7" in spoken(app)
+    [split] = [each for each in app.selectbox if each.label == "Split"]
+    split.set_value("train").run()
+    assert thumbnails(app).value is not None
+
+
+def test_a_class_picked_before_the_images_of_another_data_set_are_drawn_is_of_these(visit: Visit):
+    app = visit(model="digits-dr", image=0)
+    app.selectbox(key="model_data").set_value("mnist")
+    app.selectbox(key="only").set_value(7)
+    app.run()
+    assert app.query_params["only"] == "7" and "MNIST test image" in spoken(app) and "class 7" in spoken(app)
 
 
 def test_leafing_through_the_thumbnails_changes_no_image(visit: Visit):

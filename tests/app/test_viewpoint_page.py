@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from app.sources import browsing
+from app.shared import resources
+from app.sources import browsing, linked_picture
 from app.state import session
 from app.state.choices import Catalogue
 from capsviz import zoo
@@ -133,6 +134,18 @@ def test_an_unknown_change_is_a_sentence():
     choices, notices = session.parse({"model": "digits-dr", "change": "mirror"}, catalogue)
     assert choices.change == "rotation"
     assert len(notices) == 1 and "There is no change of viewpoint “mirror”" in notices[0]
+
+
+def test_of_two_digits_that_nobody_labelled_both_that_the_network_names_are_followed(visit: Visit):
+    pair = browsing.image("multi-mnist", "test", browsing.start("multi-mnist", "test"))[0]
+    app = visit("viewpoint", model="multi-mnist-dr-residual", source="upload", picture=linked_picture.written(pair))
+    first, second = (each.removeprefix("Follow the ") for each in app.button_group(key="followed").options)
+    named = resources.trace("multi-mnist-dr-residual", pair.numpy().tobytes(), iterations=3).named[0].tolist()
+    assert {int(first), int(second)} == {*named}
+    one, two = named
+    assert f"The network names **{one}** and **{two}**, and the page follows the **{one}**." in spoken(app)
+    other = board(app).fields["methods"][0]["others"][board(app).fields["neutral"]]
+    assert int(other) not in named
 
 
 def test_of_two_digits_the_page_says_which_it_follows_and_the_visitor_picks_the_other(visit: Visit):

@@ -119,6 +119,7 @@ def on_canvas(part: str, x: str, y: str) -> Act:
 
 
 CLASS_ON_MAP = on_canvas("map", "10", "part.top + 5.5 * (part.height - part.top - part.bottom) / part.run.upperCount")
+TYPE_ON_MAP = on_canvas("map", "10", "part.top + 0.5 * (part.height - part.top - part.bottom) / part.run.upperCount")
 CLASS_ON_BARS = on_canvas("bars", "60", "part.under + 5.5 * part.row")
 CAPSULE_ON_MAP = on_canvas("map", "part.left + 0.3 * part.width", "part.top + 20")
 CAPSULE_IN_CLOUD = on_canvas("cloud", "part.spots[40][0]", "part.spots[40][1]")
@@ -182,6 +183,7 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
     "isolate": ("em?model=digits-em&image=5", [(button("Isolate"), "touch=only"), (CLASS_ON_MAP, "class=5")]),
     "class": ("?model=digits-dr", [(CLASS_ON_MAP, "class=5"), (key("Home"), "frame=0")]),
     "class of a Gaussian": ("em?model=digits-em", [(CLASS_ON_BARS, "class=5"), (CAPSULE_ON_TILES, "capsule=")]),
+    "type of a layer": ("em?model=digits-matrix&layer=0", [(TYPE_ON_MAP, "type=0"), (key("Home"), "frame=0")]),
     "capsule under an intervention": (
         "?model=digits-dr&touch=mute:17",
         [(CAPSULE_ON_MAP, "capsule="), (button("3-D"), "3d=")],
@@ -199,6 +201,7 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
     "player of the maps": ("discriminative?model=digits-l2&part=history", [(key("Home"), "frame=0")]),
     "slider": ("perturb?model=digits-dr&image=0", [(slide("dimension 4", "ArrowRight"), "offsets=%2C%2C%2C%2C0.05")]),
     "all capsules": ("perturb?model=digits-dr&hand=cells", [(button("class capsule 3"), "class=3")]),
+    "all models": ("perturb?model=digits-dr&image=0", [(pick("beside", "All models"), "beside=1")]),
     "vector": ("basics?model=digits-dr", [(drag_s, "angle="), (slide("Length of s", "ArrowRight"), "s=")]),
     "margin loss": (
         "basics?model=digits-dr&exhibit=loss",

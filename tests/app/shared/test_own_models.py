@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 import capsviz
+from app import scene
 from app.page.text import plain
 from app.shared import own_models
 from app.sidebar import own_files
+from app.sources import linked_picture
 from app.state import leaving
 from app.training.trainings import CONFIGS, Progress
 from capsviz import zoo
@@ -130,6 +135,21 @@ def test_removed_it_is_gone(visit: Visit, content: bytes):
     app = drop(visit(), content)
     app.button(key="remove-mine.capsviz").click().run()
     assert not any("yours" in label for label in labels(app)) and not app.warning and not app.error
+
+
+def test_removed_it_leaves_the_picture_in_the_form_of_the_model_that_takes_its_place(visit: Visit):
+    app = drop(visit(), exchange.export("cifar10-dr-residual"))
+    app.segmented_control(key="source").set_value("upload").run()
+    photograph = Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 90, 3), np.uint8))
+    file = io.BytesIO()
+    photograph.save(file, "PNG")
+    app.file_uploader(key="file").upload("photo.png", file.getvalue(), "image/png").run()
+    assert linked_picture.read(app.query_params["picture"]).shape == (3, 32, 32)
+    app.button(key="remove-mine.capsviz").click().run()
+    assert linked_picture.read(app.query_params["picture"]).shape == (1, 28, 28)
+    alone = visit(model=scene.catalogue().start, source="upload")
+    alone.file_uploader(key="file").upload("photo.png", file.getvalue(), "image/png").run()
+    assert app.query_params["picture"] == alone.query_params["picture"]
 
 
 def test_the_same_bytes_under_another_name_are_another_model(visit: Visit, content: bytes):

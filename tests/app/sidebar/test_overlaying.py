@@ -107,3 +107,17 @@ def test_the_class_that_thumbnails_show_is_left_where_two_images_are_overlaid(vi
     app.segmented_control(key="source").set_value("overlaid").run()
     assert app.query_params["source"] == "overlaid" and "only" not in app.query_params
     assert press(app, "image+1").query_params["image"] == str(exemplars("mnist").start + 1), "the next one of any class"
+
+
+def test_an_example_chosen_right_behind_a_class_is_one_of_that_class(two_objects: str, visit: Visit):
+    app = visit(model=two_objects, source="overlaid")
+    here = [browsing.indices_of("mnist", "test", label) for label in range(10)]
+    start = browsing.start("mnist", "test")
+    label = next(label for label in range(10) if start in here[label])
+    other = (label + 1) % 10
+    [pills] = [each for each in app.get("button_group") if each.key.startswith("image_thumbs_image")]
+    pills.set_value(here[other][here[label].index(start)])
+    [number] = [each for each in app.number_input if each.key.startswith("image-example")]
+    number.set_value(4)
+    app.run()
+    assert int(app.query_params["image"]) == here[other][3]

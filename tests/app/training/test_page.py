@@ -206,6 +206,19 @@ def test_who_has_to_wait_is_told_so(visit: Visit, serve: Serve):
         "2 networks are being trained on this server; try again in a minute."
     ]
     assert "training" not in app.session_state
+    app.switch_page("views/dynamic.py").run()
+    app.switch_page("views/training.py").run()
+    assert not app.warning, "said of a minute that is over"
+
+
+def test_what_is_trained_is_what_was_picked_a_moment_before(visit: Visit, serve: Serve):
+    serve(5000)
+    app = visit("training", model="digits-dr")
+    app.button_group(key="train").set_value(L2.name)
+    app.button(key="begin_training").click()
+    app.run()
+    assert app.session_state["training"].config.routing == L2.name
+    app.button(key="stop").click().run()
 
 
 def test_where_the_image_on_stage_is_none_that_the_network_takes_a_digit_stands_in(visit: Visit):
