@@ -25,6 +25,8 @@ from capsviz.training.recipes import Recipe
 from capsviz.training.runs import SUMMARY, check_same_run, read_summary
 
 RESULT = "seeds"
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""As large as a training takes it."""
 """The name of the result file."""
 
 
@@ -49,7 +51,7 @@ class Spread:
     n: Annotated[int, Meta(ge=1, le=10_000)]
     mean: Percent
     deviation: Percent | None
-    seeds: Annotated[tuple[Number, ...], Meta(max_length=10_000)]
+    seeds: Annotated[tuple[Seed, ...], Meta(max_length=10_000)]
     errors: Annotated[tuple[Percent, ...], Meta(max_length=10_000)]
     test_count: Annotated[int, Meta(ge=1, le=2**53)]
     steps: Number

@@ -99,6 +99,8 @@ def training_sets(config: TrainingConfig) -> tuple[ImageSet | MultiDigits, Image
     chosen, held_out = split(len(base), config.validation_share)
     parts = [replace(base, images=base.images[part], labels=base.labels[part]) for part in (chosen, held_out)]
     if isinstance(whole, MultiDigits):
+        if any(len(part.labels.unique()) < 2 for part in parts):
+            raise SettingsError("Pairs need images of two classes; hold out more, or fewer (--validation-share).")
         return replace(whole, base=parts[0]), replace(whole, base=parts[1])
     return parts[0], parts[1]
 

@@ -18,6 +18,7 @@ from capsviz.network import Network
 from capsviz.routing.parts import few
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Batch, multi_hot
+from capsviz.training.processes import together
 from capsviz.training.step import ForwardPass, descend
 
 FEWEST = 8
@@ -26,31 +27,39 @@ TIMED = 5
 """Steps after the first ones by which the time of all is told."""
 
 
-def check_images(config: TrainingConfig) -> None:
-    """Raise SettingsError, which names the option, where the images of a training are more than the free memory."""
-    images, free = describe(config.data), memory.free()
-    needed = 2 * images.train_count * math.prod(images.image)  # while they are split both are there
-    if free is not None and needed > free:
-        raise SettingsError(
-            f"The {images.train_count:,} images take {_size(needed)} and {_size(free)} are free; give --size "
-            f"{max(8, min(images.image[1:]) // 2)}."
-        )
+def check_images(config: TrainingConfig, place: torch.device = CPU) -> None:
+    """Raise SettingsError, which names the option, where the images of a training are more than the free memory.
+
+    place: where they lie while it lasts.
+    """
+    images = describe(config.data)
+    whole = images.train_count * math.prod(images.image)
+    rooms = [(2 * whole * together(), memory.free())]  # while they are split both are there, in every process
+    rooms += [] if place.type == CPU.type else [(whole, free_bytes(place))]
+    for needed, free in rooms:
+        if free is not None and needed > free:
+            raise SettingsError(
+                f"The {images.train_count:,} images take {_size(needed)} and {_size(free)} are free; give --size "
+                f"{max(8, min(images.image[1:]) // 2)}."
+            )
 
 
-def room(config: TrainingConfig, model: Network, *, moments: bool = False) -> str:
+def room(config: TrainingConfig, model: Network, *, moments: bool = False, processes: int = 1) -> str:
     """The sentence on how much memory the steps of a training take.
 
-    moments: whether the optimizer's are there already, as the weights are. Raises SettingsError, which names the option
-    to change, where it is more than is free where the network is, with what is there already.
+    moments: whether the optimizer's are there already, as the weights are. processes: that train together; of a GPU
+    each has its own, and there its part of the batch. Raises SettingsError, which names the option to change, where it
+    is more than is free where the network is, with what is there already.
     """
     place = of_network(model)
-    free = memory.free() if place == CPU else free_bytes(place)
+    shares = 1 if place.type == CPU.type else processes
+    free = memory.free() if place.type == CPU.type else free_bytes(place)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
 
     @cache
     def of(batch: int) -> int:
         """The weights, both moments of each, and what a step or a validation takes."""
-        return 3 * weights + _taken(config, model, batch)
+        return 3 * weights + _taken(config, model, -(-batch // shares))
 
     needed = of(config.batch)
     if free is None:

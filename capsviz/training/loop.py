@@ -35,7 +35,7 @@ from capsviz.training.graph import WARM_UPS, Recorded
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import METRICS_EVERY, Journal
 from capsviz.training.memory import keep_freed_memory
-from capsviz.training.processes import DIVERGED, DUE, agreed, launch, part, step_products
+from capsviz.training.processes import DIVERGED, DUE, agreed, launch, or_smaller, part, step_products
 from capsviz.training.running_means import RunningMeans
 from capsviz.training.runs import (
     CHECKPOINT,
@@ -119,11 +119,11 @@ def train(
     fabric = launch(device, begun.get("precision") or config.precision)
     precision = fabric.strategy.precision.precision
     if config.is_folder:
-        forecast.check_images(config)
+        forecast.check_images(config, fabric.device)
     with under_way("reading the images", quiet=quiet):
         parts = training_sets(config)
     images = checksums(parts) if config.is_folder else []
-    train_set, held_out = (each.to(fabric.device) for each in parts)
+    train_set, held_out = parts[0].to(fabric.device), parts[1]
     feed = Feed(train_set, config, fabric.global_rank, fabric.world_size)
     total = config.steps or config.epochs * feed.steps_per_epoch
 
@@ -160,7 +160,7 @@ def train(
             journal.say(greeting(config, model, fabric, start, total))
             if config.is_folder:
                 journal.say(train_set.note)
-                journal.say(forecast.room(config, model, moments=bool(optimizer.state)))
+                journal.say(forecast.room(config, model, moments=bool(optimizer.state), processes=fabric.world_size))
             if start == 0 and 0 in keep:
                 write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
         pace = forecast.Pace(start, total, slow=WARM_UPS + 1 if recorded else 1) if config.is_folder else None
@@ -176,7 +176,7 @@ def train(
             progress = min(1.0, step / max(1, config.warm_up(total)))
             rate = schedules.learning_rate(config.schedule, config.learning_rate, step, total)
             batch = feed.batch(step)
-            with step_products(fabric.device.type, precision):
+            with step_products(fabric.device.type, precision), or_smaller(fabric.device):
                 taken = take_step(config, model, fabric_optimizer, descent, batch, rate, progress)
             window.add(config.batch, *taken)
 
@@ -184,7 +184,7 @@ def train(
             epoch_over = done % feed.steps_per_epoch == 0 or done == total
             looked_at = not waits(fabric.device) or done % METRICS_EVERY == 0 or epoch_over
             if looked_at:
-                finite(taken[0], done)
+                finite(window.total, done)
             average.follow(model, done)
             snapshots.see(done, average.model)
             if journal and done in keep:
@@ -212,7 +212,7 @@ def train(
             wish = agreed(fabric, stop.reason() or due)
             stopped = "" if wish == DUE else wish
             if wish and not looked_at:
-                finite(taken[0], done)
+                finite(window.total, done)
             sums = window.tensors(fabric) if wish or epoch_over else {}
             if journal and (wish or epoch_over):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from capsviz.device import chosen
+from capsviz.device import chosen, title
 from capsviz.errors import needed
 from capsviz.training.config import SettingsError
 
@@ -24,14 +24,17 @@ def launch(device: str | None, precision: str) -> Any:
     """A Fabric on the chosen device, joined to the other processes where torchrun started several.
 
     device: as `capsviz.device.chosen` takes it. precision: Fabric's name for it, or "auto". Raises DeviceError where
-    there is no such device, CapsvizError where Fabric is not installed.
+    there is no such device, SettingsError for more processes than GPUs, CapsvizError where Fabric is not installed.
     """
     with needed("training", "Training"):
         from lightning_fabric import Fabric
+        from lightning_fabric.plugins.environments import LightningEnvironment
 
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     place = chosen(device)
-    here, everywhere = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), int(os.environ.get("WORLD_SIZE", "1"))
+    here, everywhere = together(), int(os.environ.get("WORLD_SIZE", "1"))
+    if place.type == "cuda" and here > (gpus := torch.cuda.device_count()):
+        raise SettingsError(f"{here} processes need a GPU each, and {gpus} are here; start fewer, or add --device cpu.")
     fabric = Fabric(
         accelerator=place.type,
         # One process takes the device that was named, several take the first so many.
@@ -39,6 +42,8 @@ def launch(device: str | None, precision: str) -> Any:
         num_nodes=everywhere // here,
         strategy="ddp" if everywhere > 1 else "auto",
         precision=precision_on(place.type) if precision == "auto" else precision,
+        # Alone it is no process of a job's, whatever a scheduler says of that.
+        plugins=LightningEnvironment() if everywhere == 1 else None,
     )
     fabric.launch()
     found = fabric.strategy.precision.precision
@@ -47,6 +52,11 @@ def launch(device: str | None, precision: str) -> Any:
             f"{place.type} does not train in {precision}; give --precision {found}, or another --device."
         )
     return fabric
+
+
+def together() -> int:
+    """How many processes of a training share this machine."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
 def precision_on(device: str) -> str:
@@ -79,6 +89,16 @@ def step_products(device: str, precision: str) -> Iterator[None]:
     finally:
         torch.set_float32_matmul_precision(before)
         torch.backends.cudnn.allow_tf32 = convolutions
+
+
+@contextmanager
+def or_smaller(place: torch.device) -> Iterator[None]:
+    """In here a step is taken; raises SettingsError, which names the option to change, where memory runs out."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        said = f"A step takes more memory than {title(place)} has left; give a smaller --batch."
+        raise SettingsError(said) from error
 
 
 def part(fabric: Any) -> None:

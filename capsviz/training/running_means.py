@@ -29,6 +29,12 @@ class RunningMeans:
         self.sums = step if self.sums is None else self.sums + step
         self.steps, self.images = self.steps + 1, self.images + images
 
+    @property
+    def total(self) -> Tensor:
+        """The whole losses since the last line: no number where one of them is none."""
+        assert self.sums is not None, "a window has a total after at least one step"
+        return self.sums[0]
+
     def images_per_second(self) -> float:
         """Speed since the last line, or up to it right after; on a GPU, steps may still be under way."""
         if not self.images and self.last:

@@ -201,7 +201,7 @@ def finish(
     progress: as `evaluate` takes it. Raises NotFinite for weights of a training that diverged.
     """
     check_finite(model.state_dict(), "The network")
-    test = load(config.data, "test").to(next(model.parameters()).device)
+    test = load(config.data, "test")
     result = evaluate(model, test, config.batch, progress=progress)
     described = {
         "name": config.name,

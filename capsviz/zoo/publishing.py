@@ -15,7 +15,7 @@ from torch import Tensor
 from capsviz import device
 from capsviz.data import to_float
 from capsviz.letters import LONGEST_FILE, caseless, one_form, with_letters
-from capsviz.network import CapsNet, Network, assemble
+from capsviz.network import CapsNet, CapsOutput, Network, assemble
 from capsviz.network.finite import check_finite
 from capsviz.zoo.manifest import AtStep, Entry, ZooError, changing, check_seen, entry, folder, models
 from capsviz.zoo.storage import CAPSULES, packed, unpacked
@@ -74,10 +74,14 @@ def class_capsules(
     """
     place = device.of(network)
 
-    @torch.inference_mode()
+    def through(of: UInt8[Tensor, "part channel height width"]) -> CapsOutput:
+        with torch.inference_mode():
+            return network(to_float(of.to(place)), reconstruct=False)
+
     def seen(part: slice) -> tuple[Tensor, Tensor]:
-        output = network(to_float(images[part].to(place)), reconstruct=False)
-        return device.results(output.poses), device.results(output.activations)
+        output = through(images[part])
+        own = output.poses[torch.arange(len(output.poses)), labels[part].to(place)]
+        return device.results(own), device.results(output.activations)
 
     pose, activation = map(torch.cat, zip(*device.parts(network, len(images), _BATCH, seen), strict=True))
     right = activation.argmax(1) == labels
@@ -87,8 +91,10 @@ def class_capsules(
         mine = (right & shows).nonzero().squeeze(1)
         surest = (right.double() * shows + shows).mul(2).add(activation[:, label]).argsort(descending=True)
         surest = surest.repeat(-(-EXEMPLARS // len(surest)))[:EXEMPLARS]
-        chosen.append(pose[surest, label])
-        spread.append(pose[mine if len(mine) > 1 else surest, label].std(0))
+        # Every capsule of every image would be too much to keep where there are many classes.
+        exemplars = pose[surest] if shows[surest].all() else device.results(through(images[surest]).poses[:, label])
+        chosen.append(exemplars)
+        spread.append((pose[mine] if len(mine) > 1 else exemplars).std(0))
     return torch.stack(chosen), torch.stack(spread)
 
 

@@ -137,6 +137,13 @@ def test_of_each_method_the_curves_compare_that_have_a_decoder_as_dynamic_routin
         assert len({curve.routing for curve in mine}) == len(mine)
 
 
+def test_every_seed_that_trains_can_be_recorded():
+    entry = zoo.entry("digits-dr")
+    large = 2**63 - 1
+    keep_record(*record_of(replace(entry, command=f"{entry.command} --seed {large}")))
+    assert recorded()["digits-dr"].seeds == (large,)
+
+
 def test_a_model_that_leaves_is_kept_under_the_seed_of_its_training():
     entry = zoo.entry("digits-l2")
     for name, more, seed in (("one", "", 0), ("other", " --seed 7", 7)):

@@ -69,6 +69,22 @@ def test_a_device_that_is_seldom_asked_for_its_loss_is_asked_before_a_checkpoint
         loop.train(config, tmp_path, device="cpu", quiet=True, checkpoint_seconds=0.0)
 
 
+def test_a_loss_that_is_not_finite_between_two_looks_stops_a_training_at_the_next(tmp_path, monkeypatch):
+    """Written among the metrics, its mean would make them a file that nobody can read again."""
+
+    def failing(*arguments):
+        loss, *others = take_step(*arguments)
+        calls.append(len(calls))
+        return (loss * torch.nan if len(calls) == 3 else loss, *others)
+
+    take_step, calls = step.take_step, []
+    monkeypatch.setattr(loop, "take_step", failing)
+    monkeypatch.setattr(loop, "waits", lambda device: True)
+    with pytest.raises(loop.Diverged, match="after step 8"):
+        loop.train(CONFIG, tmp_path, device="cpu", quiet=True)
+    assert read_metrics(tmp_path) == []
+
+
 def test_a_validation_loss_that_is_not_finite_stops_a_training_too(tmp_path, monkeypatch):
     def failing(*arguments):
         return replace(evaluate(*arguments), loss=math.nan)

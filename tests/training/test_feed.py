@@ -12,6 +12,7 @@ from capsviz.data.viewpoint import affine
 from capsviz.training import feed
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Feed, training_sets
+from tests.known import single_digits
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +177,10 @@ def test_where_all_images_are_held_out_no_smaller_batch_is_asked_for(digits):
     none = replace(digits, images=digits.images[:0], labels=digits.labels[:0])
     with pytest.raises(SettingsError, match=r"No image is left to train on; add images, or hold fewer out"):
         Feed(none, config())
+
+
+def test_pairs_without_two_classes_to_hold_out_are_one_sentence(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(feed, "load", lambda *_: MultiDigits(single_digits()))
+    with pytest.raises(SettingsError, match="--validation-share"):
+        training_sets(TrainingConfig("multi-mnist", "dr", validation_share=1e-9))
+    assert len(training_sets(TrainingConfig("multi-mnist", "dr"))[1].base) > 2

@@ -336,6 +336,32 @@ def test_images_that_do_not_fit_are_refused_before_they_are_read(tmp_path, monke
         forecast.check_images(TrainingConfig(f"folder:{drawn(tmp_path / 'some')}", "dr"))
 
 
+def test_images_have_to_fit_where_they_are_trained_on_and_in_every_process(tmp_path, monkeypatch):
+    config = TrainingConfig(f"folder:{drawn(tmp_path / 'some')}", "dr")
+    gpu = torch.device("meta")
+    monkeypatch.setattr(memory, "free", lambda: 200_000)
+    monkeypatch.setattr(forecast, "free_bytes", lambda place: 10_000 if place == gpu else 10**12)
+    forecast.check_images(config)
+    with pytest.raises(SettingsError, match="give --size 10"):
+        forecast.check_images(config, gpu)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
+    with pytest.raises(SettingsError, match="give --size 10"):
+        forecast.check_images(config)
+
+
+def test_of_several_gpus_each_takes_its_part_of_the_batch(monkeypatch):
+    config = TrainingConfig("folder:some", "l2", "residual", batch=128)
+    model = build(config, (3, 20, 20), 4)
+    weights = 4 * sum(tensor.numel() for tensor in model.parameters())
+    free = 2 * weights + forecast._taken(config, model, 32)
+    monkeypatch.setattr(forecast, "of_network", lambda _: torch.device("cpu:0"))
+    monkeypatch.setattr(forecast, "CPU", torch.device("meta"))
+    monkeypatch.setattr(forecast, "free_bytes", lambda _: free)
+    assert "are free" in forecast.room(config, model, processes=4)
+    with pytest.raises(SettingsError, match="give --batch 32"):
+        forecast.room(config, model)
+
+
 @pytest.mark.parametrize(
     ("seconds", "steps", "said"),
     [

@@ -6,7 +6,9 @@ from unittest.mock import Mock
 import pytest
 import torch
 
-from capsviz.training import loop, step
+from capsviz.network import METHODS
+from capsviz.routing.dynamic import Dynamic
+from capsviz.training import loop, processes, step
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.processes import launch, step_products
 from capsviz.training.runs import open_run
@@ -105,3 +107,31 @@ def test_an_image_is_learned_by_the_products_of_a_step_and_validated_by_others(t
 def test_a_precision_that_the_device_has_not_is_refused_instead_of_replaced():
     with pytest.raises(SettingsError, match="cpu does not train in 16-mixed; give --precision bf16-mixed, or another"):
         launch("cpu", "16-mixed")
+
+
+def test_alone_a_training_is_no_process_of_a_job(monkeypatch: pytest.MonkeyPatch):
+    """Eight tasks are how one asks SLURM for cores, and Fabric would refuse them."""
+    monkeypatch.setenv("SLURM_NTASKS", "8")
+    monkeypatch.setenv("SLURM_JOB_NAME", "train")
+    monkeypatch.delenv("SLURM_NTASKS_PER_NODE", raising=False)
+    assert launch("cpu", "32-true").world_size == 1
+
+
+def test_more_processes_than_gpus_are_one_sentence(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(processes, "chosen", lambda _: torch.device("cuda", 0))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(SettingsError, match=r"^2 processes need a GPU each, and 1 are here; start fewer, or add"):
+        launch("cuda", "32-true")
+
+
+def test_a_routing_of_ones_own_is_not_recorded_as_it_may_read_how_far_training_is(monkeypatch: pytest.MonkeyPatch):
+    class Rising(Dynamic):
+        """Whose loss rises with the progress."""
+
+    gpu = Mock(device=torch.device("cuda"), world_size=1)
+    assert step.recordable(TrainingConfig("digits", "dr", "tiny"), gpu, "32-true")
+    assert not step.recordable(TrainingConfig("digits", "em", "tiny"), gpu, "32-true")
+    monkeypatch.setitem(METHODS, "dr", Rising())
+    assert not step.recordable(TrainingConfig("digits", "dr", "tiny"), gpu, "32-true")

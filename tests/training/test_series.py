@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from capsviz.commands.main import app
@@ -166,3 +167,16 @@ def test_a_training_that_diverges_does_not_keep_the_others_from_being_trained(tm
     wild = Recipe("digits-dr", replace(DR.config, learning_rate=1e12))
     series = train_series([wild, CNN], tmp_path, device="cpu", quiet=True)
     assert "digits-dr" in series.failed and series.states["digits-cnn"].done
+
+
+def test_a_step_that_does_not_fit_names_the_option_and_the_others_are_trained(tmp_path, monkeypatch):
+    def full(config, *arguments):
+        if config.routing == "dr":
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return take_step(config, *arguments)
+
+    monkeypatch.setattr(loop, "take_step", full)
+    series = train_series([DR, CNN], tmp_path, device="cpu", quiet=True)
+    assert series.failed["digits-dr"].startswith("A step takes more memory than ")
+    assert series.failed["digits-dr"].endswith(" has left; give a smaller --batch.")
+    assert series.states["digits-cnn"].done
