@@ -218,8 +218,8 @@ def _fields(trace: Trace, dark: bool, arrays: dict[str, ndarray]) -> dict[str, A
         "shorter": contains_shorter(trace.config),
         "grid": [grid.rows, grid.columns, grid.types],
         "image_shape": list(trace.config.image),
-        # Drawn where the capsules below are the primary ones, not those of a routed layer.
-        "field": None if trace.config.capsule_layers else view_of(trace.config),
+        # Drawn where the capsules below are the primary ones, and a trace of others' steps says what they see.
+        "field": None if trace.config.capsule_layers or not trace.config.view(0).stride else view_of(trace.config),
         "theme": theme(dark, len(trace.classes)),
     }
 

@@ -131,10 +131,11 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   }
 }
 
-function written(value: number, percent: boolean): string {
+export function written(value: number, percent: boolean): string {
   const close = (value > 0 && value < 0.0995) || (value >= 0.9995 && value < 1); // to none or to all of them
   if (percent) return `${(100 * value).toFixed(close ? 2 : 1)} %`;
   const size = Math.abs(value);
+  if (size >= 1e6) return value.toExponential(1).replace("e+", "e").replace("-", "−"); // in the room beside a chart
   return size >= 100 ? counted(value) : shown(value, size >= 10 ? 1 : 3);
 }
 

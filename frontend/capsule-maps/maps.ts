@@ -7,7 +7,7 @@ import { paintImage, Panel, type Pen, raster } from "../core/canvas";
 import { element, pointed, roomBelow, takenArrow, worked } from "../core/dom";
 import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
-import { counted, shown } from "../core/numbers";
+import { counted, largest, shown } from "../core/numbers";
 import { fitted, roomFor, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
@@ -177,9 +177,10 @@ export class Sight extends Panel<DrawState> implements Part {
   }
 
   override draw(state: DrawState): void {
-    this.width = Math.min(this.root.clientWidth, 190 * state.look.beyond);
-    const { image } = state.data.fields;
-    if (image) this.height = (this.width * image[1]) / image[2];
+    const side = Math.min(this.root.clientWidth, 190 * state.look.beyond);
+    const [, rows, columns] = state.data.fields.image ?? [1, 1, 1];
+    this.width = Math.min(side, (side * columns) / rows);
+    this.height = (this.width * rows) / columns;
     super.draw(state);
   }
 
@@ -203,11 +204,15 @@ export class Sight extends Panel<DrawState> implements Part {
   }
 }
 
+/** Classes that have a bar; of more of them those farthest from zero and the chosen one. */
+const MOST_BARS = 24;
+
 /** A capsule's number for every class, as bars to both sides of zero. */
 export class ClassBars extends Panel<DrawState> implements Part {
   readonly root: HTMLElement;
   private readonly title = element("h3");
   private line = 16;
+  private listed: readonly number[] = [];
 
   constructor() {
     super();
@@ -220,13 +225,16 @@ export class ClassBars extends Panel<DrawState> implements Part {
 
   override draw(state: DrawState): void {
     const { scale } = state.look;
-    const { length } = state.data.fields.classes;
+    const { classes, upper } = state.data.fields;
+    const values = this.values(state);
+    this.listed = largest(values.map(Math.abs), MOST_BARS, upper);
+    const others = classes.length - this.listed.length;
+    const length = this.listed.length + (others ? 1 : 0);
     const room = (roomBelow(this.canvas) - 8) / length; // all of them on the screen, if they can be read
     this.line = scale * Math.max(16, Math.min(22, 220 / length, room / scale));
     this.resize(this.root.clientWidth, length * this.line);
-    const values = this.values(state);
-    const words = values.map((value, j) => `class ${state.data.fields.classes[j]} ${shown(value)}`);
-    this.canvas.setAttribute("aria-label", words.join(", "));
+    const words = this.listed.map((j) => `class ${classes[j]} ${shown(values[j])}`);
+    this.canvas.setAttribute("aria-label", [...words, ...(others ? [nearer(others)] : [])].join(", "));
     super.draw(state);
   }
 
@@ -243,16 +251,18 @@ export class ClassBars extends Panel<DrawState> implements Part {
     pen.font = look.type(14);
     pen.textBaseline = "middle";
     const number = 58 * look.scale;
-    const room = roomFor(pen, classes, 14, look, 0.35 * this.width);
+    const { listed } = this;
+    const names = listed.map((j) => classes[j]);
+    const room = roomFor(pen, names, 14, look, 0.35 * this.width);
     const left = room + 10 + number;
     const reach = Math.max(...values.map(Math.abs), 0) || 1;
     const x = scaleLinear([-reach, reach], [left, this.width - number]);
-    classes.forEach((name, j) => {
-      const y = (j + 0.5) * this.line;
+    listed.forEach((j, place) => {
+      const y = (place + 0.5) * this.line;
       pen.fillStyle = j === upper ? theme.text : theme.muted;
       pen.font = look.type(14, j === upper ? "bold" : "");
       pen.textAlign = "left";
-      pen.fillText(fitted(pen, name, room), 0, y);
+      pen.fillText(fitted(pen, classes[j], room), 0, y);
       const value = values[j];
       pen.fillStyle = value < 0 ? theme.negative : theme.positive;
       pen.fillRect(Math.min(x(0), x(value)), y - this.line * 0.36, Math.abs(x(value) - x(0)), this.line * 0.72);
@@ -261,6 +271,15 @@ export class ClassBars extends Panel<DrawState> implements Part {
       pen.fillText(shown(value), x(value) + (value < 0 ? -5 : 5), y);
     });
     pen.fillStyle = theme.muted;
-    pen.fillRect(x(0) - 0.5, 0, 1, this.height);
+    pen.fillRect(x(0) - 0.5, 0, 1, listed.length * this.line);
+    const others = classes.length - listed.length;
+    if (!others) return;
+    pen.textAlign = "left";
+    pen.font = look.type(14);
+    pen.fillText(fitted(pen, nearer(others), this.width), 0, (listed.length + 0.5) * this.line);
   }
+}
+
+function nearer(others: number): string {
+  return others === 1 ? "1 other class is nearer to zero" : `${counted(others)} other classes are nearer to zero`;
 }

@@ -59,9 +59,7 @@ export class IterationsSlider {
     this.group = group;
     this.root.hidden = most < 2;
     this.root.title =
-      trained === null
-        ? "Iterations T (+ −)"
-        : `Iterations T (+ −); trained with ${trained}; another T needs no training.`;
+      trained === null ? "Iterations T" : `Iterations T (+ −); trained with ${trained}; another T needs no training.`;
   }
 
   private move(rounds: number): void {

@@ -368,7 +368,7 @@ export class RoutingBoard extends Board<Message> {
     const over = wide ? under : 2 * under;
     this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : over + names + foot), over, foot);
     const tiles = wide ? Math.round(0.58 * whole) : whole;
-    this.tiles.fit(tiles, under);
+    this.tiles.fit(tiles, under, 600 * look.beyond);
     this.vote.resize(wide ? whole - tiles - GAP : whole, 190 * look.beyond);
     const curves = wide && thresholds(run) ? Math.round(0.62 * whole) : whole;
     this.curves.resize(curves, 400 * look.beyond);
@@ -414,7 +414,11 @@ export class RoutingBoard extends Board<Message> {
 
   private pick(capsules: readonly number[], more: boolean): void {
     if (!more) this.picked.clear();
-    for (const i of capsules) if (!this.picked.delete(i) || !more) this.picked.add(i);
+    const gone = capsules.every((i) => this.picked.has(i)); // picked already, all of them are taken from the others
+    for (const i of capsules) {
+      if (gone) this.picked.delete(i);
+      else this.picked.add(i);
+    }
     this.tool();
     this.draw();
   }

@@ -412,10 +412,17 @@ export class Cloud extends Panel<DrawState> {
 
   // ---------------------------------------------------------------------------------------------------- the pointer
 
+  /** While few votes introduce the board, the others are not there yet. */
+  private unseen(i: number): boolean {
+    const first = this.shown?.first;
+    return first?.others === 0 && !first.few.has(i);
+  }
+
   private nearest([x, y]: Place): number {
     let best = -1;
     let least = NEAR;
     this.spots.forEach(([px, py], i) => {
+      if (this.unseen(i)) return;
       const far = Math.hypot(px - x, py - y);
       if (far < least) [best, least] = [i, far];
     });
@@ -468,7 +475,8 @@ export class Cloud extends Panel<DrawState> {
       this.onTurned();
     } else {
       const loop = this.path.map(([x, y]): [number, number] => [x, y]);
-      const inside = indices(this.spots.length).filter((i) => polygonContains(loop, [...this.spots[i]]));
+      const here = indices(this.spots.length).filter((i) => !this.unseen(i));
+      const inside = here.filter((i) => polygonContains(loop, [...this.spots[i]]));
       this.onPick(inside, event.shiftKey);
     }
   }

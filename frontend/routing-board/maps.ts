@@ -146,15 +146,19 @@ export class Tiles extends BoardPanel {
     this.run = run;
   }
 
-  /** As many tiles a line as there is room for cells that can be hit; a tile that is too wide alone has smaller ones. */
-  fit(width: number, top: number): void {
+  /**
+   * As many tiles a line as there is room for cells that can be hit; tiles that are too wide alone, or together higher
+   * than so many pixels, have smaller ones.
+   */
+  fit(width: number, top: number, tallest = Infinity): void {
     const [rows, columns, types] = this.run?.data.grid ?? [1, 1, 1];
     const place = Math.max(1, width - 8);
     const most = Math.max(1, Math.floor(place / (LEAST * (columns + 1))));
     this.across = Math.min(types, Math.ceil(Math.sqrt(2 * types)), most);
-    const room = place / (this.across * (columns + 1));
+    const down = Math.ceil(types / this.across) * (rows + 1);
+    const room = Math.min(place / (this.across * (columns + 1)), tallest / down);
     this.cell = room < LEAST ? room : Math.floor(room);
-    const height = Math.ceil(types / this.across) * (rows + 1) * this.cell + top;
+    const height = down * this.cell + top;
     Object.assign(this, { width, top, height });
   }
 
@@ -179,7 +183,9 @@ export class Tiles extends BoardPanel {
     pen.strokeRect(x - 1.5, y - 1.5, cell + 2.5, cell + 2.5);
     const [rows, columns, types] = grid;
     const title = `${symbol} to ${classes[run.upper]}`;
-    this.heading(pen, look, [`${title}, ${rows} × ${columns} × ${types} types`, title, symbol]);
+    const than = base ? ", less the untouched" : run.alike ? "" : ", less an even share";
+    const named = `${title}${than}`;
+    this.heading(pen, look, [`${named}, ${rows} × ${columns} × ${types} types`, named, `${symbol}${than}`, symbol]);
   }
 
   private spot(run: Run, i: number): [number, number] {
@@ -227,8 +233,10 @@ export class Retina extends BoardPanel {
     });
   }
 
-  fit(width: number, top: number, foot: number): void {
+  /** In a square of so many pixels. */
+  fit(side: number, top: number, foot: number): void {
     const [, rows, columns] = this.shape;
+    const width = Math.min(side, (side * columns) / rows);
     Object.assign(this, { width, top, foot, height: (width * rows) / columns + top + foot });
   }
 

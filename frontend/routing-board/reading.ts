@@ -75,10 +75,11 @@ export class List {
     const { run, capsule } = state;
     const view = run.state(state.view.frame); // of the frame, not of the way to it
     const columns = columnsOf(run);
-    const { value } = columns.find(({ name }) => name === this.order) ?? columns[0];
+    const by = columns.find(({ name }) => name === this.order) ?? columns[0]; // another algorithm may not have it
+    const { value } = by;
     const sorted = indices(run.lower).sort((a, b) => value(view, b) - value(view, a));
     const head = columns.map(({ name, title }) => {
-      const chosen = name === this.order;
+      const chosen = name === by.name;
       const sort = button(title + (chosen ? " ▾" : ""), `Sort by ${title}`, () => {
         this.order = name;
         this.draw(state);

@@ -115,6 +115,13 @@ def test_the_description_holds_the_numbers(dr, em):
     assert f"to {em.layer['activations'][-1, 1, 3]:.2f}; strongest is class" in text
 
 
+def test_where_nobody_says_what_capsules_see_nothing_is_laid_over_the_image():
+    votes = torch.rand(1, 12, 3, 2)
+    assert stage(capsviz.record(None, votes, "dr", grid=(2, 2, 3)), upper=0).fields["field"] is None
+    told = capsviz.record(None, votes, "dr", grid=(2, 2, 3), field=(9, 2))
+    assert stage(told, upper=0).fields["field"]["stride"] == [2, 2]
+
+
 def test_single_capsules_do_not_drown_the_others():
     """One coupling near 1 among many near 1/J: the colours are made for the many."""
     shares = np.full((2, 1000, 10), 0.1)

@@ -71,6 +71,20 @@ def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
     assert visitor.messages_sent == asked
 
 
+def test_of_many_classes_those_farthest_from_zero_have_a_bar(visit):
+    visitor = visit("?still")
+    many = """(() => { const { fields } = board.data, lower = fields.per_class.length / fields.classes.length;
+        fields.classes = Array.from({ length: 1000 }, (_, j) => `class ${j}`);
+        fields.per_class = Float32Array.from({ length: 1000 * lower }, (_, at) => (at % 1000) / 1000);
+        board.redraw(); })()"""
+    visitor.ask(many)
+    bars = visitor.board.locator(".class-bars canvas")
+    said = bars.get_attribute("aria-label").split(", ")
+    assert len(said) == 25 and said[-1] == "976 other classes are nearer to zero"
+    assert said[0] == "class class 3 0.003" and said[1] == "class class 977 0.977"
+    assert bars.bounding_box()["height"] < 700
+
+
 def test_a_chart_begins_at_zero_and_says_where_it_ends(visit):
     visitor, maps = visit(), shown(still=False)
     for number, curve in enumerate(maps.curves):

@@ -266,6 +266,43 @@ def test_the_grid_of_all_types_ends_where_its_place_does(visitor: Visitor):
         assert high == pytest.approx(-(-types // across) * (columns + 1) * cell)
 
 
+def test_a_tall_grid_and_a_tall_image_end_within_the_screen(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=3")
+    high = at(
+        visitor,
+        "(board.tiles.run.data.grid = [36, 1, 8], board.tiles.fit(700, 0, 600), board.tiles.height)",
+    )
+    assert 36 < high <= 600
+    at(visitor, "(board.retina.shape = [1, 128, 32], board.retina.fit(200, 0, 0))")
+    size = at(visitor, "[board.retina.width, board.retina.height]")
+    assert size == [50, 200]
+
+
+def test_what_is_picked_beside_others_is_added_and_taken_away_where_all_of_it_was_there(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=3")
+    for picked, then in (([1, 2, 3], [1, 2, 3]), ([3, 4], [1, 2, 3, 4]), ([2, 4], [1, 3]), ([], [1, 3])):
+        at(visitor, f"board.pick({picked}, true)")
+        assert sorted(at(visitor, "[...board.picked]")) == then
+
+
+def test_the_column_by_which_the_list_is_sorted_is_marked_also_where_the_chosen_one_is_missing(visitor: Visitor):
+    for page, chosen in (("dynamic?model=digits-dr", "û·v"), ("em?model=digits-em", "R")):
+        visitor.open(f"{page}&list=agreement")
+        sorted_by = visitor.window.locator("section.routing th[aria-sort=descending]")
+        sync_api.expect(sorted_by).to_have_count(1)
+        sync_api.expect(sorted_by).to_contain_text(chosen)
+
+
+def test_while_few_votes_introduce_the_board_no_other_is_pointed_at_or_picked(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=3")
+    at(visitor, "(board.introduce(board.run, board.controls), board.controls.halt(), board.controls.go(0))")
+    few = at(visitor, "[...board.few]")
+    seen = at(visitor, "board.cloud.spots.map(spot => board.cloud.nearest(spot))")
+    assert few and {*seen} <= {-1, *few}
+    at(visitor, "(board.few = null, board.draw())")
+    assert len({*at(visitor, "board.cloud.spots.map(spot => board.cloud.nearest(spot))")}) > len(few)
+
+
 def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: Visitor):
     visitor.open("?model=digits-dr")
     before = at(visitor, "[...board.run.data.lengths]")
@@ -281,6 +318,7 @@ def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: 
     drawn = [each.given[2] for did in ("fillRect", "strokeRect") for each in bars if each.did == did]
     lengths = [last(told(shown(visitor)), name) for name in ("lengths", "base_lengths")]
     assert drawn / np.ravel(lengths) == pytest.approx(max(drawn) / np.max(lengths)), "filled as it is, dashed as it was"
+    assert any("less the untouched" in each for each in words(shown(visitor), "board.tiles"))
     at(visitor, "[...board.tools.querySelectorAll('button')].find(b => b.textContent.startsWith('Undo')).click()")
     visitor.eventually(lambda: "touch" not in visitor.query(), "the network untouched in the link")
     visitor.settle()
@@ -347,6 +385,7 @@ def test_colours_of_a_convolutional_layer_begin_at_the_even_share_of_each_capsul
     """Capsules that lie in several windows share themselves among more upper ones than those that lie in one."""
     visitor.open("em?model=digits-matrix&image=3&layer=0&frame=1")
     board = shown(visitor)
+    assert any("less an even share" in each for each in words(board, "board.tiles"))
     evens = np.array(told(board)["even"])
     (first,) = marks(board, "board.map", "drawImage")
     assert len({*evens.round(5)}) > 1 and len({*first.pixels}) == 1
