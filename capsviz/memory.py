@@ -46,7 +46,7 @@ class Watch(TorchDispatchMode):
         before = {tensor.untyped_storage()._cdata for tensor in given}
         fresh = [storage for tensor in made if (storage := tensor.untyped_storage())._cdata not in before]
         if fresh or func._schema.is_mutable:
-            self.moved += sum(_bytes(tensor) for tensor in chain(given, made))
+            self.moved += sum(tensor.nbytes for tensor in chain(given, made))
         for storage in fresh:
             self._own(storage)
         return result
@@ -132,7 +132,3 @@ def _said(file: Path, pattern: str, unit: int) -> int | None:
 
 def _tensors(values: Any) -> Iterator[Tensor]:
     return (leaf for leaf in tree_leaves(values) if isinstance(leaf, Tensor))
-
-
-def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.element_size()

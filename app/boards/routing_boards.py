@@ -48,7 +48,7 @@ def show(routing: str) -> None:
     """The board of the image on stage under a routing, and what the visitor put beside it, in step."""
     current = scene.current()
     entry, _ = current.sibling(routing)
-    first, second = second_board.first(current, entry), second_board.second(current, entry)
+    first, second = second_board.own(current, entry, current.picture), second_board.second(current, entry)
     if second is None:
         with layout.errors_as_sentences():
             _board(current, first, "board", partial(acted, [entry]))

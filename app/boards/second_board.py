@@ -61,11 +61,6 @@ class Routed:
         return {name: weight.numpy() for name, weight in found.items()}
 
 
-def first(current: Scene, entry: Entry) -> Routed:
-    """The image on stage."""
-    return _own(current, entry, current.picture)
-
-
 def second_image(current: Scene, entry: Entry) -> tuple[str, str, int]:
     """Which image to put beside the one on stage, by data set, split and place; another where it is not here."""
     name, split = images.data_of(current.choices, entry), images.split_of(current.choices, entry)
@@ -78,13 +73,13 @@ def second(current: Scene, entry: Entry) -> Routed | None:
     wanted = current.choices.second
     if wanted == ANOTHER_IMAGE and resources.has_network(entry):
         name, split, index = second_image(current, entry)
-        return _own(current, entry, images.from_data(name, split, index, entry))
+        return own(current, entry, images.from_data(name, split, index, entry))
     if wanted in SAME:
         return _rerouted(current, entry, SAME[wanted]) if wanted in _same(entry) else None
     other = resources.entries().get(wanted)
     if other is None or wanted not in {*_alike(entry), *_others(entry)}:
         return None
-    return _own(current, other, current.picture)
+    return own(current, other, current.picture)
 
 
 def options(entry: Entry) -> dict[str, str]:
@@ -102,7 +97,9 @@ def _called(name: str) -> str:
     return f"{other.trained} after {other.step:,} steps of training" if isinstance(other, AtStep) else name
 
 
-def _own(current: Scene, entry: Entry, picture: Picture) -> Routed:
+def own(current: Scene, entry: Entry, picture: Picture) -> Routed:
+    """An image by a model itself."""
+
     def traced(touched: bool, longest: bool) -> Trace:
         return current.trace_of(entry, picture, touched=touched, longest=longest)
 

@@ -57,8 +57,7 @@ def kept(place: str) -> dict[str, Any]:
     """What the visitor brought and is kept at a place of their session, by name; nothing outside a session."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return {}
-    found: dict[str, Any] = st.session_state.get(place, {})
-    return found
+    return st.session_state.get(place, {})
 
 
 def concerning(arguments: tuple[Any, ...]) -> tuple[str, ...]:

@@ -30,8 +30,7 @@ def begin(page: str, query: Mapping[str, str]) -> None:
 
 def way() -> Way | None:
     """The one that was begun last, unless it has led to its page."""
-    way: Way | None = st.session_state.get(_WAY)
-    return way
+    return st.session_state.get(_WAY)
 
 
 def lasts() -> bool:

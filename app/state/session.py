@@ -69,8 +69,7 @@ def remember_page(page: str) -> None:
 
 def page() -> str:
     """That page; "" before any has been drawn."""
-    page: str = st.session_state.get(_PAGE, "")
-    return page
+    return st.session_state.get(_PAGE, "")
 
 
 def say(matter: str, sentence: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from jaxtyping import Float, Int, Num
@@ -182,19 +182,10 @@ def ascent(
 
 @device.or_cpu
 def climb(
-    fixed: FixedVotes,
-    start: Float[Tensor, "lower upper"],
-    *,
-    step: float,
-    regularisation: float,
-    penalty: str,
-    proximal: bool = False,
-    steps: int = 60,
+    fixed: FixedVotes, start: Float[Tensor, "lower upper"], *, penalty: str, proximal: bool = False, **more: Any
 ) -> Ascent:
     """Run `ascent` to its end and record it; same choices, same errors."""
-    records = list(
-        ascent(fixed, start, step=step, regularisation=regularisation, penalty=penalty, proximal=proximal, steps=steps)
-    )
+    records = list(ascent(fixed, start, penalty=penalty, proximal=proximal, **more))
     fields = [name for name in AscentStep.__dataclass_fields__ if name != "step"]
     stacked = {name: torch.stack([torch.as_tensor(getattr(one, name)) for one in records]) for name in fields}
     return Ascent(penalty=penalty, proximal=proximal, **stacked)

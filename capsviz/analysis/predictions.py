@@ -310,9 +310,8 @@ def drawings(
         return torch.stack([one(classes, poses) for classes, poses in each], dim=1).amax(1)
 
     def one(classes: Tensor, poses: Tensor) -> Tensor:
-        masked = poses.new_zeros(len(poses), artist.config.classes, poses.shape[1])
-        masked[torch.arange(len(poses)), classes] = poses
-        return device.results(artist.decode(masked.to(place), classes.to(place)))
+        every = poses.unsqueeze(1).expand(-1, artist.config.classes, -1)  # the decoder masks the others
+        return device.results(artist.decode(every.to(place), classes.to(place)))
 
     parts = list(device.parts(artist, len(which), 1000, drawn))
     return torch.cat(parts) if parts else torch.empty(0, *artist.config.image)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import UInt8
 from numpy import ndarray
 from torch import Tensor
 
@@ -83,9 +83,8 @@ def sweep_message(swing: Swing, *, frame: int | None, dark: bool = False) -> Mes
         title = f"class capsule {classes[label]}" if whole else "max pooling"
         count = values.shape[1]
         rows = f"its {count} numbers" if whole else f"the {dimensions} of its {count:,} numbers that move most"
-        panels.append(
-            {"title": f"{each.name}, {title}: {rows}", "rows": chosen.tolist(), "reach": reach(values[:, chosen])}
-        )
+        reach = float(values[:, chosen].abs().max()) or 1.0
+        panels.append({"title": f"{each.name}, {title}: {rows}", "rows": chosen.tolist(), "reach": reach})
     drawn = swing.drawing.sweep.drawn
     if drawn is not None:
         arrays["drawn"] = drawn.clamp(0, 1).half().numpy()
@@ -127,11 +126,6 @@ def sweep_table(swing: Swing) -> dict[str, ndarray]:
             for row in most_moved(each.sweep.numbers, dimensions).tolist()
         }
     return found | {name: array for name, array in sweep_message(swing, frame=None).arrays.items() if name in _PICTURES}
-
-
-def reach(values: Float[Tensor, "..."]) -> float:
-    """What the strongest colour stands for: the largest number, whatever its sign."""
-    return float(values.abs().max()) or 1.0
 
 
 def lost_in_words(change: Change, amounts: Sequence[float], gone: Sequence[bool]) -> str:

@@ -185,7 +185,7 @@ def _targets(
     opening = f"{literal(title)}<br>" if title else ""
     texts = [
         f"{opening}{matrix[row, column]} "
-        + (f"of {matrix[row].sum()} images of " if once else f"time{'s' * (matrix[row, column] != 1)} ")
+        + (f"of {matrix[row].sum()} images of " if once else "time " if matrix[row, column] == 1 else "times ")
         + f"{literal(classes[row])} "
         + ("named rightly" if row == column else f"taken for {literal(classes[column])}")
         for row, column in cells

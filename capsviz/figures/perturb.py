@@ -15,7 +15,18 @@ from torch import Tensor
 from capsviz.analysis.dimensions import QUALITIES, Meanings
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, middle, mosaic, mosaic_traces, numbers, on, packed, picture, pixels
+from capsviz.figures.picture import (
+    TICKS,
+    image_axes,
+    middle,
+    mosaic,
+    mosaic_traces,
+    numbers,
+    on,
+    packed,
+    picture,
+    pixels,
+)
 from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, Number, caption, colourbar, contrast, diverging, ink, style
 
@@ -38,23 +49,19 @@ def dimension_sheet(
     # From either end: for all of the eleven that are usual there is no room.
     told = {each for k, each in enumerate(offsets) if min(k, len(offsets) - 1 - k) % 2 == 0}
     texts = [[f"dimension {h}, offset {_signed(offset)}" for offset in offsets] for h in dimensions]
-    ticks = {"visible": True, "tickmode": "array", "ticks": "", "zeroline": False, "showgrid": False, "showline": False}
     layout: dict[str, Any] = {
         **image_axes(1, (0, 1), (0, 1), size=canvas.shape[:2]),
         "margin": {"l": 64, "r": 12, "t": 64, "b": 12},
     }
     layout["xaxis"] |= {
-        **ticks,
+        **TICKS,
         "side": "top",
-        "tickangle": 0,
-        "tickfont": {"size": TICK},
         "title": {"text": "added to one dimension", "standoff": 6},
         "tickvals": [middle(across, column) for column in range(len(offsets))],
         "ticktext": ["<b>0</b>" if not each else _signed(each) if each in told else "" for each in offsets],
     }
     layout["yaxis"] |= {
-        **ticks,
-        "tickfont": {"size": TICK},
+        **TICKS,
         "title": {"text": "dimension", "standoff": 6},
         "tickvals": [middle(down, h) for h in dimensions],
         "ticktext": [str(h) for h in dimensions],

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
 from capsviz.figures.errors import FigureError
-from capsviz.figures.theme import Span, channels
+from capsviz.figures.theme import TICK, Span, channels
 
 GREY: list[list[Any]] = [[0, "#000000"], [1, "#ffffff"]]
 MOST_PIXELS = 1_000_000
@@ -26,6 +26,17 @@ MOST_PIXELS = 1_000_000
 GAP = 2
 """Pixels between its images."""
 HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
+TICKS: dict[str, Any] = {
+    "visible": True,
+    "tickmode": "array",
+    "ticks": "",
+    "showgrid": False,
+    "showline": False,
+    "zeroline": False,
+    "tickfont": {"size": TICK},
+    "tickangle": 0,
+}
+"""Of an axis that is named at chosen places, and has no line of its own."""
 
 
 def numbers(values: Tensor | ndarray | list[Any]) -> Float[ndarray, "..."]:

@@ -16,7 +16,7 @@ from torch import Tensor
 from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, mosaic, numbers, on, pixels, png, reduced
+from capsviz.figures.picture import TICKS, image_axes, mosaic, numbers, on, pixels, png, reduced
 from capsviz.figures.text import unmarked
 from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
 
@@ -77,9 +77,9 @@ def method_grid(
         ]
     heading = {"tickvals": middles, "ticktext": list(heads), "side": "top"}
     axes = image_axes(1, (0, 1), (0, 1), towards="top", size=whole)
-    axes["xaxis"] |= {**_TICKS, **heading, "constraintoward": "left"}
+    axes["xaxis"] |= {**TICKS, **heading, "constraintoward": "left"}
     axes["yaxis"] |= {
-        **_TICKS,
+        **TICKS,
         "tickvals": [row * down + tall / 2 for row in range(len(shots))],
         "ticktext": list(shots),
     }
@@ -88,18 +88,6 @@ def method_grid(
     text = f"{count} images in columns ({', '.join(str(index) for index in chosen)}), in rows: {', '.join(shots)}."
     needed = round(whole[0] * scale + margin["t"] + 8)
     return remember(style(figure, dark=dark, height=min(needed, height or needed)), text)
-
-
-_TICKS = {
-    "visible": True,
-    "tickmode": "array",
-    "ticks": "",
-    "showgrid": False,
-    "showline": False,
-    "zeroline": False,
-    "tickfont": {"size": TICK},
-    "tickangle": 0,
-}
 
 
 def _coloured(differences: Float[ndarray, "count *image"], dark: bool) -> Float[ndarray, "1 count height width 3"]:

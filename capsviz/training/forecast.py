@@ -54,7 +54,7 @@ def room(config: TrainingConfig, model: Network, *, moments: bool = False, proce
     place = of_network(model)
     shares = 1 if place.type == CPU.type else processes
     free = memory.free() if place.type == CPU.type else free_bytes(place)
-    weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
+    weights = sum(tensor.nbytes for tensor in model.parameters())
 
     @cache
     def of(batch: int) -> int:

@@ -3,7 +3,7 @@
 import { aloud } from "../core/aloud";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { button, element, enable, pointed, quietOutput, roomBelow, tabled } from "../core/dom";
+import { button, element, enable, heldByFinger, pointed, quietOutput, roomBelow, tabled } from "../core/dom";
 import { shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import "./basics.css";
@@ -14,6 +14,8 @@ import { Later, Slider } from "./slider";
 const GAP = 25; // CSS pixels between chart and table, and one that widths are rounded by
 const BELOW = 110; // CSS pixels that stay free below the board, in ordinary type
 const SMALLEST = 260; // CSS pixels of the chart's height
+
+const RANGE = { least: 0, most: 1, step: 0.01, written: (value: number) => shown(value, 2) };
 
 interface Message {
   /** As they stand, and as the networks were trained. */
@@ -58,6 +60,7 @@ export class MarginBoard extends Board<Message> {
   constructor(host: Host) {
     super(host, "basics margin");
     const { canvas } = this.chart;
+    heldByFinger(canvas, () => this.held !== null);
     canvas.onpointerdown = (event) => {
       if (event.button !== 0) return;
       this.held = this.chart.near(...pointed(canvas, event), event.pointerType === "touch" ? 1.5 : 1);
@@ -75,13 +78,12 @@ export class MarginBoard extends Board<Message> {
       this.layout();
       this.later.now();
     };
-    const range = { least: 0, most: 1, step: 0.01, written: (value: number) => shown(value, 2) };
     this.sliders = [
       ["m⁺", "m⁺, how long a class that is there should be"],
       ["m⁻", "m⁻, how long a class that is not there may be"],
       ["λ", "λ, what a class that is not there counts"],
     ].map(
-      ([name, label], k) => new Slider(name, { ...range, label }, (value) => this.turn(this.margins.with(k, value))),
+      ([name, label], k) => new Slider(name, { ...RANGE, label }, (value) => this.turn(this.margins.with(k, value))),
     );
     this.sliderRow = element("div", { className: "controls" }, ...this.sliders.map(({ root }) => root), this.reset);
     this.root.append(element("div", { className: "pictures" }, this.chart.canvas, this.side), this.sliderRow);
@@ -100,8 +102,7 @@ export class MarginBoard extends Board<Message> {
 
   private build({ classes, targets, theme }: Message): void {
     this.rows = classes.map((name, j) => {
-      const range = { least: 0, most: 1, step: 0.01, written: (value: number) => shown(value, 2) };
-      const slider = new Slider("", { ...range, label: `Length of class ${name}` }, (value) => {
+      const slider = new Slider("", { ...RANGE, label: `Length of class ${name}` }, (value) => {
         this.move(j, value);
         this.later.soon();
       });

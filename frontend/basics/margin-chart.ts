@@ -1,5 +1,6 @@
 // The two branches of the margin loss over the length of a class capsule, and the capsules on them.
 
+import { minIndex } from "d3-array";
 import { scaleLinear, type ScaleLinear } from "d3-scale";
 
 import { Panel, type Pen } from "../core/canvas";
@@ -32,14 +33,9 @@ export class MarginChart extends Panel<MarginState> {
   near(x: number, y: number, wider: number): number | null {
     if (!this.shown) return null;
     const { lengths, look } = this.shown;
-    let best = NEAR * look.scale * wider;
-    let found: number | null = null;
-    lengths.forEach((_, j) => {
-      const at = this.spot(j);
-      const far = Math.hypot(at.x - x, at.y - y);
-      if (far < best) [best, found] = [far, j];
-    });
-    return found;
+    const far = Array.from(lengths, (_, j) => Math.hypot(this.spot(j).x - x, this.spot(j).y - y));
+    const nearest = minIndex(far);
+    return far[nearest] < NEAR * look.scale * wider ? nearest : null;
   }
 
   /** The length at a place. */

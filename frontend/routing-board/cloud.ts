@@ -522,11 +522,6 @@ function explained(run: Run, axis: number): string {
   return `${Math.round(100 * run.data.explained[axis])} %`;
 }
 
-/** The colours of a note on a picture. */
-function muted({ theme }: Look): { ground: string; text: string } {
-  return { ground: theme.ground, text: theme.muted };
-}
-
 function words(pen: Pen, text: string, left: number, baseline: number, look: Look): Words {
   pen.font = look.type(13);
   return { text, left, right: left + pen.measureText(text).width, baseline };
@@ -534,5 +529,5 @@ function words(pen: Pen, text: string, left: number, baseline: number, look: Loo
 
 function write(pen: Pen, { text, left, right, baseline }: Words, look: Look): void {
   pen.font = look.type(13);
-  haloed(pen, text, (left + right) / 2, baseline, muted(look));
+  haloed(pen, text, (left + right) / 2, baseline, { ground: look.theme.ground, text: look.theme.muted });
 }

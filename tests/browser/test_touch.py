@@ -102,6 +102,15 @@ def test_a_swipe_over_the_cells_of_all_capsules_scrolls_and_the_row_of_a_tap_is_
     sync_api.expect(row.locator(".cell.moved")).to_have_count(1)
 
 
+def test_a_finger_that_takes_a_point_of_the_margin_loss_keeps_it(caller: Visitor):
+    caller.open("basics?model=digits-dr&exhibit=loss&lengths=3:0.5")
+    finger = Finger(caller, ".basics canvas.held")
+    find = "root => { const { chart } = root.capsvizBoard; return [chart.spot(3).x, chart.spot(3).y]; }"
+    x, y = caller.window.locator("section.basics").first.evaluate(find)
+    finger.scrolls_nothing(x, y, 60)
+    finger.scrolls(x / 2, 4, 120)
+
+
 def test_a_finger_that_goes_along_a_curve_or_taps_it_takes_the_frame_with_it(caller: Visitor):
     caller.open("viewpoint?model=digits-dr")
     finger, before = Finger(caller, ".sweep .charts canvas"), caller.window.url

@@ -108,7 +108,7 @@ def test_a_click_on_a_cell_stands_for_the_class_shown_and_the_class_named():
     assert (points.y[place], points.x[place]) == (0, 2)
     assert points.text[place] == "3 of 93 images of a taken for c"
     pairs = confusion_matrix(MATRIX, ("a", "b", "c"), wrong=3).data[-1]  # where an image may count twice in a row
-    assert pairs.text[place] == "3 times a taken for c"
+    assert pairs.text[place] == "3 times a taken for c" and "1 time b taken for a" in pairs.text
     (frame,) = confusion_matrix(MATRIX, ("a", "b", "c"), cell=(0, 2)).layout.shapes
     assert (frame.x0, frame.y0) == (1.5, -0.5)
 
