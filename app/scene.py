@@ -254,6 +254,16 @@ def upper_field(trace: Trace) -> Literal["upper", "kind"]:
     return "kind" if trace.kind == "type" else "upper"
 
 
+def layer_of(choices: Choices, trace: Trace) -> tuple[int, int]:
+    """The routed layer to look at, and the position of its upper capsules: the chosen ones, else the last layer's."""
+    count = len(trace.layers)
+    layer = count - 1 if choices.layer is None or choices.layer >= count else choices.layer
+    rows, columns, _ = trace.layers[layer].upper_grid
+    middle = rows // 2 * columns + columns // 2
+    position = choices.position
+    return layer, middle if position is None or position >= rows * columns else position
+
+
 def trains_one(name: str, routing: str) -> str:
     """Which command trains a model of a data set, in Markdown; "" where nothing is known here of the images."""
     known = data.known(name) is not None
@@ -302,7 +312,8 @@ def model_changes(name: str, choices: Choices, stage: Entry | None = None) -> di
         keep = (*keep, *DECLARED["model"].resets)
     changes |= {field: getattr(choices, field) for field in keep}
     generated = images.source_of(choices, stage) == "generated" and not entries[name].has_decoder
-    if generated and not linked_picture.coarser(stage.config.image):
+    there = name != choices.model  # else the network on stage is gone, and only its name is left
+    if generated and there and not linked_picture.coarser(stage.config.image):
         # By the network on stage: for one that draws nothing a picture like any other.
         drawn = images.generated(stage, images.index_of(choices, stage)).pixels
         changes |= {"source": "upload", "picture": linked_picture.written(drawn), "image": None, "only": None}

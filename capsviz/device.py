@@ -85,7 +85,7 @@ def placed(network: N, name: str | torch.device | None = None) -> N:
     """
     place = chosen(name)
     try:
-        with _full():
+        with full():
             return network.to(place)
     except torch.OutOfMemoryError as error:
         network.to(CPU)  # what was moved already
@@ -132,13 +132,13 @@ def or_cpu(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def sheltered(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            with _full():
+            with full():
                 return function(*args, **kwargs)
         except torch.OutOfMemoryError:
-            full = [place for each in (*args, *kwargs.values()) for place in _places(each) if place != CPU]
-            if not full:
+            exhausted = [place for each in (*args, *kwargs.values()) for place in _places(each) if place != CPU]
+            if not exhausted:
                 raise
-        _give_up(full[0])
+        _give_up(exhausted[0])
         return function(*map(_on_cpu, args), **{name: _on_cpu(each) for name, each in kwargs.items()})
 
     return sheltered
@@ -156,7 +156,7 @@ def parts(network: nn.Module, count: int, usual: int, work: Callable[[slice], T]
         done = None
         due = slice(start, min(start + size, count))
         try:
-            with _full():
+            with full():
                 done = (work(due),)
         except torch.OutOfMemoryError:
             if size == 1:
@@ -183,7 +183,7 @@ def free_bytes(device: torch.device) -> int:
 
 
 @contextmanager
-def _full() -> Iterator[None]:
+def full() -> Iterator[None]:
     """Have Apple's GPUs say as the others do that they are out of memory; raises torch.OutOfMemoryError."""
     try:
         yield

@@ -75,7 +75,7 @@ def _board(
     entry, whole, touched = shown.entry, shown.traced(True, False), current.intervention(shown.entry)
     beside, layers = like.traced(True, False) if like is not None else whole, len(whole.layers)
     # The link names a layer of the first; beside it a network of more or fewer layers shows its class capsules.
-    layer, position = layout.layer_of(current.choices, whole) if len(beside.layers) == layers else (layers - 1, 0)
+    layer, position = scene.layer_of(current.choices, whole) if len(beside.layers) == layers else (layers - 1, 0)
     routed = whole.layers[layer]
     trace = whole.at(layer, position)
     longest = shown.traced(True, True).at(layer, position)

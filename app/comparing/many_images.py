@@ -109,8 +109,13 @@ def _one_of_pair(label: str, pair: tuple[str, str], place: int, records: dict[st
     called = methods.titles(records)
     chosen(
         st.selectbox, label, "pair", pair[place], list(records), key=f"pair{place}", format_func=called.get,
-        read=lambda name, now: {"pair": _with(now.pair or pair, place, name)},
+        read=lambda name, now: {"pair": _with(_of(now.pair, records) or pair, place, name)},
     )  # fmt: skip
+
+
+def _of(pair: tuple[str, str] | None, records: dict[str, Predictions]) -> tuple[str, str] | None:
+    """The pair where both models are shown."""
+    return pair if pair and set(pair) <= records.keys() else None
 
 
 def _with(pair: tuple[str, str], place: int, name: str) -> tuple[str, str]:

@@ -46,7 +46,7 @@ MOVED = {
     "image": IMAGES,
     "step": TOUR,
     "page": f"{TOUR}, {IMAGES}",
-    "class": '[class*="st-key-upper"]',
+    "class": '[class*="st-key-upper"], [class*="st-key-kind"]',
     "T": '[class*="st-key-iterations"], [class*="st-key-board-"], [class*="st-key-routing-toy"]',
     "plane": ".st-key-mixture-board",
     "votes": ".st-key-routing-toy",

@@ -16,7 +16,7 @@ from app.page import presenter, takeaway, text, ways
 from app.page.widgets import chosen, segments
 from app.scene import Scene
 from app.server import drawing_order, failures
-from app.state.choices import MAX_ITERATIONS, Choices
+from app.state.choices import MAX_ITERATIONS
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Part, network_strip
@@ -139,16 +139,6 @@ def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
     )
 
 
-def layer_of(choices: Choices, trace: Trace) -> tuple[int, int]:
-    """The routed layer to look at, and the position of its upper capsules: the chosen ones, else the last layer's."""
-    count = len(trace.layers)
-    layer = count - 1 if choices.layer is None or choices.layer >= count else choices.layer
-    rows, columns, _ = trace.layers[layer].upper_grid
-    middle = rows // 2 * columns + columns // 2
-    position = choices.position
-    return layer, middle if position is None or position >= rows * columns else position
-
-
 def layer_picker(current: Scene, trace: Trace) -> Trace:
     """The routed layer to look at, by itself; a choice is shown only where a network has several.
 
@@ -157,7 +147,7 @@ def layer_picker(current: Scene, trace: Trace) -> Trace:
     count = len(trace.layers)
     if count == 1:
         return trace
-    layer, position = layer_of(current.choices, trace)
+    layer, position = scene.layer_of(current.choices, trace)
     names = [f"Convolutional layer {number + 1}" for number in range(count - 1)] + ["Class capsules"]
     rows, columns, _ = trace.layers[layer].upper_grid
     left, right = st.columns([3, 1], vertical_alignment="bottom")

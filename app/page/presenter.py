@@ -17,6 +17,7 @@ from app.state import session
 from app.state.choices import MAX_ITERATIONS, Choices
 from app.tours import stage
 from capsviz.figures.enlarge import enlarge
+from capsviz.routing.em import EM
 
 KEYS = "keys"
 STYLE = Path(__file__).with_name("presenting.css").read_text(encoding="utf-8")
@@ -114,12 +115,15 @@ def _leaf(choices: Choices, step: int) -> None:
 
 def _class(choices: Choices, step: int) -> None:
     """The next or previous capsule of the picker, of a convolutional layer a type, from the one that the page shows."""
-    field = "kind" if widgets.offered("kind") else "upper"
+    here = session.page() == EM.page  # the picker of a page that was left may still be known
+    field = "kind" if here and widgets.offered("kind") else "upper"
     count = len(widgets.offered(field) or range(scene.catalogue().classes[choices.model]))
     shown = getattr(choices, field)  # a second key comes before the page shows the first
     if shown is None or shown >= count:
         shown = widgets.shown(field)
     if shown is None:  # the page has not come so far yet, or has no picker
         current = scene.current()
-        shown = current.upper(current.trace(current.entry))
+        trace = current.trace(current.on_page(EM.page)[0] if here else current.entry)
+        trace = trace.at(*scene.layer_of(choices, trace)) if here else trace
+        field, shown, count = scene.upper_field(trace), current.upper(trace), len(trace.classes)
     session.update(choices, **{field: (shown + step) % count})

@@ -49,7 +49,7 @@ class Shown:
     entry: Entry | None = None
     """The model that the trace is of, or what is known of the network of a recording."""
     of_many: bool = False
-    """Whether the page's figures, but for the network, are of many images."""
+    """Whether the page's figures, but for the network, are of many images, or of none."""
     gone: bool = False
     """Whether all of this was let go of, as of a window that was closed."""
 
@@ -99,7 +99,7 @@ def record(trace: Trace, entry: Entry) -> None:
 
 
 def of_many() -> None:
-    """Say that the page's figures, but for the network, are of many images."""
+    """Say that the page's figures, but for the network, are of many images, or of none."""
     _shown().of_many = True
 
 
@@ -132,7 +132,7 @@ def _pictures(shown: Shown, current: Scene) -> None:
         _board(picture, name)
     else:
         one = key == "strip" or not shown.of_many
-        about = [shown.entry.name, current.picture.title] if shown.entry and one else []
+        about = [*([shown.entry.name] if shown.entry and one else []), *([current.picture.title] if one else [])]
         _figure(picture, name, ", ".join([title, *about]), current)
 
 

@@ -11,13 +11,11 @@ import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
-from app.server import heap
+from app.server import endings, heap
 
 TIDY = 60.0
 """Seconds after which memory that is free is given back, again and again."""
 _imported = threading.Event()
-endings = contextlib.ExitStack()
-"""What is to be done when the server ends."""
 
 
 @contextlib.asynccontextmanager
@@ -27,7 +25,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     tidying = asyncio.create_task(_tidy())
     yield
     tidying.cancel()
-    endings.close()
+    endings.asked.close()
 
 
 async def _tidy() -> None:

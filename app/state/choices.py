@@ -21,6 +21,7 @@ from app.state.codecs import (
     RECORDING,
     TARGET,
     TOUR,
+    TYPE,
     UPPER,
     VIEWPOINT,
     Codec,
@@ -231,9 +232,7 @@ class Choices:
     """EM, of a network with several routed layers: which one, counted from 0; None: that of the class capsules."""
     position: int | None = choice(whole(0, 9999, "The position cannot be “{text}” (0 to 9999)"), None, "the middle")
     """Where in that layer's grid its capsules are looked at, row by row; None: the middle."""
-    kind: int | None = choice(
-        whole(0, CLASSES[1] - 1, "There is no type “{text}”"), None, "the most active type", key="type"
-    )
+    kind: int | None = choice(TYPE, None, "the most active type", key="type")
     """Type to look at, of the capsules at that position of a convolutional layer; None: the most active one."""
     capsule: int | None = choice(
         whole(0, capsule_sets.MOST - 1, "There is no primary capsule “{text}”"), None, "no capsule"

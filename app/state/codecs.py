@@ -304,12 +304,15 @@ def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
     return random.randrange(catalogue.classes[choices.model])
 
 
-def _read_upper(text: str, choices: Choices, catalogue: Catalogue) -> int:
-    name, count = _on_stage(choices, catalogue)
-    return _class_below(name, max(count, catalogue.types.get(name, 0)), text)
+UPPER = Codec(_read_class, _a_class)
 
 
-UPPER = Codec(_read_upper, _a_class)
+def _read_type(text: str, _: Choices, catalogue: Catalogue) -> int:
+    count = max(catalogue.types.values(), default=1)  # of a network that stands in for the chosen one, perhaps
+    return _natural(text, 0, count - 1, f"There is no type “{text}” (0 to {count - 1})")
+
+
+TYPE = Codec(_read_type, lambda random, _, catalogue: random.randrange(max(catalogue.types.values(), default=1)))
 
 
 _LENGTH = between(0, 1, "“{text}” is no length of a class capsule", "A class capsule is 0 to 1 long", places=2)

@@ -173,7 +173,7 @@ def curves(current: Scene, training: Training) -> None:
     one, two = st.columns(2)
     for column, key, quantity, points, said in (
         (one, "errors", "validation error, %", errors, "By step: of the images held out."),
-        (two, "losses", "loss on the classes", losses, "By step: the mean over those since the point before."),
+        (two, "losses", "loss on the classes", losses, "By step: the mean over the images since the point before."),
     ):
         if points:
             with column:

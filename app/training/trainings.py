@@ -20,7 +20,7 @@ from typing import Any
 
 from streamlit import runtime
 
-from app.server import startup
+from app.server import endings
 from capsviz.analysis.exchange import SUFFIX
 from capsviz.data import DIGITS
 from capsviz.errors import CapsvizError
@@ -295,5 +295,5 @@ def _close() -> None:
     server.close()
 
 
-startup.endings.callback(_close)
+endings.asked.callback(_close)
 atexit.register(_close)

@@ -10,7 +10,7 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import scene
-from app.page import layout
+from app.page import layout, takeaway
 from app.page.details import Detail, Part, details
 from app.page.widgets import segments
 from app.shared import resources
@@ -57,6 +57,7 @@ def drawings(name: str, measured: Any, dark: bool) -> list[Detail]:
 
 
 current = scene.current()
+takeaway.of_many()
 version = results.version()
 every = {name: resources.found_by(name, version) for name in NAMES}
 report = every[current.choices.experiment]

@@ -118,7 +118,9 @@ def trace_board(
         return Message({**shown.fields, "alt": describe(upper), "rounds": rounds}, shown.arrays)
 
     def table() -> Mapping[str, ndarray]:
-        begun = base if base is None or longest is None else shorter(None, base, last.layer.iterations)
+        rounds = last.layer.iterations
+        whole = base is None or base.at(-1).layer.iterations == rounds
+        begun = base if base is None or whole else shorter(None, base, rounds)
         return routing_message(last, image=image, upper=chosen, base=begun, more=more).arrays
 
     message(chosen)  # what is wrong is said at once, not when somebody looks

@@ -49,12 +49,11 @@ def routing_message(
 
     Fields: lines, since, tips, symbol, share_names, bars and cloud say how the algorithm reads (`routing.program`).
     Arrays: image "channel height width"; presence a_i "lower"; gains "lower"; what each gives when it gives to all
-    alike, even "lower"; for the chosen class votes "lower dim",
-    their lengths vote_lengths "lower", poses (v or μ) "T dim", and both as seen along three axes: places "lower 3",
-    heads "T 3", origin "3", and each tip "T 3"; lengths (‖v‖, or a under EM) "T upper"; shares "T lower upper"; of each
-    number of each line, "line0.1", "T" or "T lower". Where votes have an agreement with what they made, agreement
-    "T lower upper"; where upper capsules are Gaussians, covariances "T 3 3" and variances "T dim" of the chosen class,
-    cost Σ_h cost_j^h "T upper", and temperature λ "T".
+    alike, even "lower"; for the chosen class votes "lower dim", their lengths vote_lengths "lower", poses (v or μ)
+    "T dim", and both as seen along three axes: places "lower 3", heads "T 3", origin "3", and each tip "T 3"; lengths
+    (‖v‖, or a under EM) "T upper"; shares "T lower upper"; of each number of each line, "line0.1", "T" or "T lower".
+    Where votes have an agreement with what they made, agreement "T lower upper"; where upper capsules are Gaussians,
+    covariances "T 3 3" and variances "T dim" of the chosen class, cost Σ_h cost_j^h "T upper", and temperature λ "T".
     base_shares and base_lengths: the same of the run that this one is held against.
     Where the network has one routed layer (`shorter`), the first iterations are a routing of so many, and a board can
     show any T up to that of the trace: `reaches` and `agreement_reaches` are the ends of its scales by T.

@@ -170,7 +170,8 @@ def _sparsity() -> Report:
 
 def _multi() -> Report:
     result, left = _of_present_weights(multi.NAME)
-    found, drawn = multi.rows(result), pairs.read()
+    found = multi.rows(result)
+    drawn = pairs.read() if found else None
     if drawn is not None:
         drawn = replace(drawn, drawn=tuple(one for one in drawn.drawn if one.by.name not in left))
     return Report(

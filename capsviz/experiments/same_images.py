@@ -180,9 +180,15 @@ def markdown(found: Sequence[Compared]) -> str:
 
 
 def titles(found: Sequence[Compared]) -> list[str]:
-    """What each is called: its data set, and how many images where it is there several times."""
-    times = Counter(each.data for each in found)
-    return [title_of(each.data) + f", {each.count:,} images" * (times[each.data] > 1) for each in found]
+    """What each is called: its data set, how many images where it is there several times, and which of as many."""
+    times, alike = Counter(each.data for each in found), Counter((each.data, each.count) for each in found)
+    called, met = [], Counter[tuple[str, int]]()
+    for each in found:
+        kind = (each.data, each.count)
+        met[kind] += 1
+        many = f", {each.count:,} images" * (times[each.data] > 1)
+        called.append(f"{title_of(each.data)}{many}{f' ({met[kind]})' * (alike[kind] > 1)}")
+    return called
 
 
 def _table(found: Compared) -> str:

@@ -25,9 +25,9 @@ from capsviz.training.recipes import Recipe
 from capsviz.training.runs import SUMMARY, check_same_run, read_summary
 
 RESULT = "seeds"
+"""The name of the result file."""
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 """As large as a training takes it."""
-"""The name of the result file."""
 
 
 class SpreadError(CapsvizError):

@@ -311,9 +311,9 @@ def _owner(
 ) -> SimpleNamespace:
     """What owns the weights that an algorithm has beside those of the votes: the given ones, all of them."""
     module = nn.Module()
-    with own_numbers(0):
-        # Bare votes need no transform, which would be many times as large for lower capsules of many dimensions.
-        algorithm.add_weights(module, LayerSizes(lower, 1, upper, dim, torch.zeros(lower, 2)), config)
+    sizes = LayerSizes(lower, dim, upper, dim, torch.zeros(lower, 2))
+    with own_numbers(0), torch.device("meta"):  # names and shapes: a transform may be many times as large as the votes
+        algorithm.add_weights(module, sizes, config)
     saved = {name: value for name, value in module.state_dict().items() if name != "transform"}
     given = {} if weights is None else weights
     if not isinstance(given, Mapping) or saved.keys() != given.keys():

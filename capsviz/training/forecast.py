@@ -30,12 +30,13 @@ TIMED = 5
 def check_images(config: TrainingConfig, place: torch.device = CPU) -> None:
     """Raise SettingsError, which names the option, where the images of a training are more than the free memory.
 
-    place: where they lie while it lasts.
+    place: where those that are learned from lie while it lasts.
     """
     images = describe(config.data)
     whole = images.train_count * math.prod(images.image)
     rooms = [(2 * whole * together(), memory.free())]  # while they are split both are there, in every process
-    rooms += [] if place.type == CPU.type else [(whole, free_bytes(place))]
+    learned = round(whole * (1 - config.validation_share))
+    rooms += [] if place.type == CPU.type else [(learned, free_bytes(place))]
     for needed, free in rooms:
         if free is not None and needed > free:
             raise SettingsError(

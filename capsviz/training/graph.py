@@ -70,8 +70,6 @@ class Recorded:
                 self._returned = self.function(self._batch, number)
         except RuntimeError as error:
             torch.cuda.set_stream(usual)
-            if isinstance(error, torch.OutOfMemoryError):  # launched one by one they take as much
-                raise
             self.undo()
             why = str(error).partition("\n")[0]
             warnings.warn(

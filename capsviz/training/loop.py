@@ -120,6 +120,7 @@ def train(
     precision = fabric.strategy.precision.precision
     if config.is_folder:
         forecast.check_images(config, fabric.device)
+        fabric.barrier()  # none reads while another still looks at what is free
     with under_way("reading the images", quiet=quiet):
         parts = training_sets(config)
     images = checksums(parts) if config.is_folder else []

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from capsviz.device import chosen, title
+from capsviz.device import chosen, full, title
 from capsviz.errors import needed
 from capsviz.training.config import SettingsError
 
@@ -93,12 +93,15 @@ def step_products(device: str, precision: str) -> Iterator[None]:
 
 @contextmanager
 def or_smaller(place: torch.device) -> Iterator[None]:
-    """In here a step is taken; raises SettingsError, which names the option to change, where memory runs out."""
+    """In here a step is taken; raises SettingsError, which says what can be done, where memory runs out."""
     try:
-        yield
+        with full():
+            yield
     except torch.OutOfMemoryError as error:
-        said = f"A step takes more memory than {title(place)} has left; give a smaller --batch."
-        raise SettingsError(said) from error
+        raise SettingsError(
+            f"A step takes more memory than {title(place)} has left; free some and go on with --resume, or train with "
+            "a smaller --batch under another --name."
+        ) from error
 
 
 def part(fabric: Any) -> None:

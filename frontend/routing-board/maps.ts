@@ -281,7 +281,8 @@ export class Retina extends BoardPanel {
     pen.font = look.type(13);
     const words = written.reduce((sum, word) => sum + pen.measureText(word).width, 0);
     const y = this.height - 2 - barOf(look).baseline;
-    scaleBar(pen, this.width, y, colours, written, look, Math.round(this.width - words - 14));
+    const wide = Math.round(this.width - words - 14);
+    if (wide >= LEAST) scaleBar(pen, this.width, y, colours, written, look, wide);
   }
 }
 

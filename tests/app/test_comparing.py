@@ -212,6 +212,8 @@ def test_a_pair_of_another_data_set_gives_way_to_the_first_two(visit: Visit):
     )
     assert app.selectbox(key="pair0").value == "digits-dr"
     assert app.selectbox(key="pair1").value == "digits-em"
+    app.selectbox(key="pair0").set_value("digits-l1").run()
+    assert app.query_params["pair"] == "digits-l1,digits-em", "beside the one that is shown"
 
 
 def test_distributions_mark_the_image_on_stage_and_list_every_image(visit: Visit):

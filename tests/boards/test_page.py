@@ -71,6 +71,11 @@ def test_a_table_has_the_iterations_that_the_board_begins_with():
     table = board_csv(trace_board(touched, longest=long_base, base=long, upper=4))
     assert table == board_csv(trace_board(touched, base=short, upper=4)) and "base_shares" in table
     assert table.count("\nlengths,") == 3 * 10
+    stacked = capsviz.load("digits-matrix")
+    plain, touched = (capsviz.trace(stacked, images, votes="all", intervention=each) for each in (UNTOUCHED, muted))
+    for layer in range(len(plain.layers)):
+        here, before = touched.at(layer), plain.at(layer)
+        assert "base_shares" in board_csv(trace_board(here, longest=here, base=before))
 
 
 def test_of_many_classes_a_page_has_one(dr, monkeypatch: pytest.MonkeyPatch):

@@ -299,6 +299,14 @@ def test_while_few_votes_introduce_the_board_no_other_is_pointed_at_or_picked(vi
     few = at(visitor, "[...board.few]")
     seen = at(visitor, "board.cloud.spots.map(spot => board.cloud.nearest(spot))")
     assert few and {*seen} <= {-1, *few}
+    box = json.loads(at(visitor, "JSON.stringify(board.cloud.canvas.getBoundingClientRect())"))
+    corners = [(2, 2), (box["width"] - 2, 2), (box["width"] - 2, box["height"] - 2), (2, box["height"] - 2), (2, 2)]
+    for step, (x, y) in enumerate(corners):
+        visitor.window.mouse.move(box["x"] + x, box["y"] + y, steps=4)
+        if not step:
+            visitor.window.mouse.down()
+    visitor.window.mouse.up()
+    assert {*at(visitor, "[...board.picked]")} <= {*few}
     at(visitor, "(board.few = null, board.draw())")
     assert len({*at(visitor, "board.cloud.spots.map(spot => board.cloud.nearest(spot))")}) > len(few)
 

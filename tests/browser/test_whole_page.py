@@ -183,7 +183,7 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
     "isolate": ("em?model=digits-em&image=5", [(button("Isolate"), "touch=only"), (CLASS_ON_MAP, "class=5")]),
     "class": ("?model=digits-dr", [(CLASS_ON_MAP, "class=5"), (key("Home"), "frame=0")]),
     "class of a Gaussian": ("em?model=digits-em", [(CLASS_ON_BARS, "class=5"), (CAPSULE_ON_TILES, "capsule=")]),
-    "type of a layer": ("em?model=digits-matrix&layer=0", [(TYPE_ON_MAP, "type=0"), (key("Home"), "frame=0")]),
+    "type of a layer": ("em?model=digits-matrix&layer=0", [(TYPE_ON_MAP, "type=0"), (key("."), "type=1")]),
     "capsule under an intervention": (
         "?model=digits-dr&touch=mute:17",
         [(CAPSULE_ON_MAP, "capsule="), (button("3-D"), "3d=")],

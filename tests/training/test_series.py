@@ -178,5 +178,5 @@ def test_a_step_that_does_not_fit_names_the_option_and_the_others_are_trained(tm
     monkeypatch.setattr(loop, "take_step", full)
     series = train_series([DR, CNN], tmp_path, device="cpu", quiet=True)
     assert series.failed["digits-dr"].startswith("A step takes more memory than ")
-    assert series.failed["digits-dr"].endswith(" has left; give a smaller --batch.")
+    assert series.failed["digits-dr"].endswith(" smaller --batch under another --name.")
     assert series.states["digits-cnn"].done

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.server import heap, startup
+from app.server import endings, heap, startup
 
 ROOT = Path(__file__).resolve().parents[3]
 SERVE = """
@@ -50,8 +50,8 @@ def test_the_server_imports_and_runs_a_model_before_anyone_comes(bare_machine: P
 def test_free_memory_is_given_back_while_the_server_runs_and_no_longer(monkeypatch: pytest.MonkeyPatch):
     given, ended = list[int](), list[bool]()
     monkeypatch.setattr(startup, "_thread", threading.Thread(target=int))
-    monkeypatch.setattr(startup, "endings", contextlib.ExitStack())
-    startup.endings.callback(ended.append, True)
+    monkeypatch.setattr(endings, "asked", contextlib.ExitStack())
+    endings.asked.callback(ended.append, True)
     monkeypatch.setattr(startup, "TIDY", 0.01)
     monkeypatch.setattr(heap, "trim", lambda: given.append(len(given)))
 

@@ -132,9 +132,10 @@ def test_a_link_to_a_pair_of_which_one_left_opens_its_successor_beside_the_other
             "shapes-l2 has no class “3” (0 to 2); showing the class that the model predicts instead.",
         ),
         (
-            {"model": "shapes-em", "class": "6"},
-            "shapes-em has no class “6” (0 to 5); showing the class that the model predicts instead.",
+            {"model": "shapes-em", "class": "3"},
+            "shapes-em has no class “3” (0 to 2); showing the class that the model predicts instead.",
         ),
+        ({"model": "shapes-em", "type": "6"}, "There is no type “6” (0 to 5); showing the most active type instead."),
         ({"only": "1000"}, "There is no class “1000” (0 to 999); showing all classes instead."),
         ({"only": "x"}, "There is no class “x” (0 to 999); showing all classes instead."),
         ({"T": "11"}, "Routing cannot run “11” times here (1 to 10); showing what the model was trained with instead."),
@@ -220,8 +221,8 @@ def test_a_switch_in_a_link_reads_what_people_write_for_on_and_off():
 
 
 def test_a_link_names_any_type_of_a_convolutional_layer_also_beyond_the_classes():
-    parsed, notices = parse({"model": "shapes-em", "class": "5"}, CATALOGUE)
-    assert (parsed.upper, notices) == (5, ())
+    parsed, notices = parse({"model": "shapes-em", "class": "2", "type": "5"}, CATALOGUE)
+    assert (parsed.upper, parsed.kind, notices) == (2, 5, ())
 
 
 def test_a_link_names_any_class_of_a_model_that_stands_in_where_the_chosen_one_has_not_what_a_page_shows():
