@@ -144,17 +144,13 @@ def sliders() -> None:
     title = f"A class capsule of {entry.name}, moved"
 
     def numbers() -> dict[str, ndarray]:
-        return {"offsets": np.array(offsets)} | {f"capsules of {name}": each.numpy() for name, each in poses.items()}
+        units = {name: resources.unit(entry.name) for name, entry in shown.items()}
+        capsules = {f"capsules of {name}": each.numpy() / units[name] for name, each in poses.items()}
+        return {"offsets": np.array(offsets)} | capsules
 
     taken = partial(Board, "live-decoder", title, lambda _: message, first=tuple(decoders.values()), table=numbers)
     takeaway.offer("live", taken, title)
     live_decoder(message, decoders, key="live", on_change=keep_left, of=lambda: session.tied(scene.choices(), "upper"))
-    for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
-        if unit != 1:
-            st.caption(
-                f"Numbers and offsets of {plain(name)} are in units of {unit:g}, "
-                "about the length of its class capsules."
-            )
 
 
 @st.fragment(key="below")

@@ -147,14 +147,14 @@ def decoder_board(
 
     weights: of `pack_weights`; upper: the class capsule to move, the most active one unless given; offsets: by how much
     each of its numbers is moved already, in the decoder's unit; hand, wide: as in `decoder_message`. A walk ends at the
-    surest exemplar of the class that is second likely. Its numbers are the class capsules and the offsets.
+    surest exemplar of the class that is likely next. Its numbers are the class capsules, in that unit, and the offsets.
     Raises PerturbError as `decoder_message` does.
     """
     likely = trace.activations[0].argsort(descending=True).tolist()
     left = Left(
         likely[0] if upper is None else whole(upper, _NO_CLASS.format(upper), PerturbError),
         tuple((0.0,) * header(weights)["dim"] if offsets is None else map(float, offsets)),
-        (likely[min(1, len(likely) - 1)], 0),
+        (likely[min(trace.objects, len(likely) - 1)], 0),
     )
     message = decoder_message(
         {trace.name: weights},
@@ -166,6 +166,7 @@ def decoder_board(
         present={trace.name: trace.named[0].tolist()} if trace.objects > 1 else None,
         dark=dark,
     )
-    numbers = {"capsules": trace.poses[0].float().numpy(), "offsets": np.array(left.offsets)}
+    capsules = trace.poses[0].float().numpy() / header(weights)["unit"]
+    numbers = {"capsules": capsules, "offsets": np.array(left.offsets)}
     title = f"A class capsule of {trace.name or 'a network'}, moved"
     return Board("live-decoder", title, lambda _: message, first=(weights,), table=lambda: numbers)

@@ -127,6 +127,7 @@ def decoder_message(
             {
                 "title": title,
                 "digest": own["digest"],
+                "unit": own["unit"],
                 "poses": (poses[title] / own["unit"]).tolist(),
                 "present": list((present or {}).get(title, ())),
             }

@@ -7,7 +7,7 @@ import { painted, panelOf, type Pen, penOf } from "./canvas";
 import { element } from "./dom";
 import { lines } from "./letters";
 
-const LEFT_OUT = ".player-controls button, .player-controls input, .tools, select";
+const LEFT_OUT = ".player-controls button, .tools, select, input, .zero, .hint, .basics .controls button";
 const SHARPER = 2; // pixels of a PNG for each of the board
 
 /** What is on the screen of a board, painted on another surface. */
@@ -38,6 +38,11 @@ function walk(at: Element, pen: Pen): void {
   pen.save();
   pen.globalAlpha *= Number(style.opacity);
   ground(pen, box, style);
+  if (style.overflowX !== "visible" || style.overflowY !== "visible") {
+    pen.beginPath();
+    pen.rect(box.left, box.top, box.width, box.height); // what is scrolled away, or cut, stands beside it
+    pen.clip();
+  }
   for (const child of at.childNodes) {
     if (child instanceof Element) walk(child, pen);
     else if (child instanceof Text) write(child, pen, style);

@@ -59,6 +59,8 @@ class LiveDecoder extends Board<Message> implements Workbench {
   dragging = false;
   private readonly measured: Measured;
   private left = new SharedValue();
+  /** The class that was told or heard last. */
+  private toldUpper: number | undefined;
   private readonly listening = new AbortController();
   // Runs after the frame: what was painted in it is then on its way to the screen.
   private readonly painted = new MessageChannel();
@@ -128,7 +130,8 @@ class LiveDecoder extends Board<Message> implements Workbench {
     }
     this.take(data);
     const titles = data.decoders.map(({ title }) => title);
-    const plan = JSON.stringify([titles, data.decoders[0].poses[0].length, data.hand, data.classes]);
+    const units = data.decoders.map(({ unit }) => unit);
+    const plan = JSON.stringify([titles, units, data.decoders[0].poses[0].length, data.hand, data.classes]);
     if (plan !== this.plan) this.build();
     this.plan = plan;
     this.refresh();
@@ -140,6 +143,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
 
   /** What the host says, where it is news; under the visitor's hand it may be no more than a new theme. */
   private take({ state, acknowledged }: Message): void {
+    this.toldUpper = state.upper;
     const moving = this.dragging || this.timer !== 0;
     if (!this.left.takes(leftAt(state), acknowledged.left, moving)) return;
     const before = this.state;
@@ -174,7 +178,13 @@ class LiveDecoder extends Board<Message> implements Workbench {
     }
     this.panel?.destroy?.();
     this.panel = new PANELS[hand](this);
-    this.root.replaceChildren(pictures, this.panel.root);
+    const units = decoders
+      .filter(({ unit }) => unit !== 1)
+      .map(({ title, unit }) => {
+        const size = `in units of ${unit}, about the length of its class capsules`;
+        return element("p", { className: "unit", textContent: `Numbers and offsets of ${title} are ${size}.` });
+      });
+    this.root.replaceChildren(pictures, this.panel.root, ...units);
   }
 
   offset(dimension: number, offset: number, stamp: number | undefined): void {
@@ -219,7 +229,9 @@ class LiveDecoder extends Board<Message> implements Workbench {
       return;
     }
     const now = leftAt(this.state);
-    if (this.left.sends(now)) this.tell("left", { ...now, picked: now.upper !== this.data.state.upper });
+    if (!this.left.sends(now)) return;
+    this.tell("left", { ...now, picked: now.upper !== this.toldUpper });
+    this.toldUpper = now.upper;
   }
 
   /** Draw in the next frame, once, however many events come before it. */

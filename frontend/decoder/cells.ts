@@ -9,6 +9,7 @@ import { type HandPanel, scaleKey, type Workbench } from "./panel";
 
 const DEVIATIONS = 6; // where the colours end
 const PIXELS = 16; // of dragging for one standard deviation
+const LEAST = 0.01; // of an offset: its last decimal, which a deviation may be far below
 const SHORT = 3; // letters of names that stand in a narrow column
 
 interface Row {
@@ -55,6 +56,7 @@ export class Cells implements HandPanel {
     this.scale.classList.add("cells-key");
     const below = element("div", { className: "below cells-below" }, this.zero, this.reading, this.scale);
     this.root = element("div", { className: "controls" }, this.grid, below);
+    this.root.style.setProperty("--dimensions", String(board.data.decoders[0].poses[0].length));
     ofOneFinger(this.grid);
     this.grid.onclick = (event) => isTap(event) && this.tap(event.target as Node);
   }
@@ -84,7 +86,7 @@ export class Cells implements HandPanel {
     };
     cell.onpointermove = (event) => {
       if (!this.held || !cell.hasPointerCapture(event.pointerId)) return;
-      const moved = ((this.held.y - event.clientY) / PIXELS) * this.deviation(label, d);
+      const moved = ((this.held.y - event.clientY) / PIXELS) * Math.max(LEAST, this.deviation(label, d));
       this.move(label, d, this.held.from + moved, event);
     };
     cell.onpointerup = cell.onpointercancel = () => {
@@ -119,7 +121,7 @@ export class Cells implements HandPanel {
   /** ↑ ↓ move the number, ← → go to the next one, Page Up and Down to the next class, Delete takes it back. */
   private key(event: KeyboardEvent, label: number, d: number): void {
     const { board } = this;
-    const step = Math.max(0.01, 0.25 * this.deviation(label, d));
+    const step = Math.max(LEAST, 0.25 * this.deviation(label, d));
     const goTo = (row: number, column: number): void => {
       const cells = row < 0 ? undefined : this.rows.at(row)?.cells;
       if (column >= 0) cells?.at(column)?.focus();

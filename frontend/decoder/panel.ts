@@ -26,7 +26,9 @@ export interface DecoderMessage {
   readonly decoders: readonly {
     readonly title: string;
     readonly digest: string;
-    /** Class capsules, "upper dim". */
+    /** What 1 is of the network's own numbers. */
+    readonly unit: number;
+    /** Class capsules in that unit, "upper dim". */
     readonly poses: readonly (readonly number[])[];
     /** Classes that the image shows, where it shows several: those that do not move stand beside the one that does. */
     readonly present: readonly number[];

@@ -105,6 +105,8 @@ export class Sliders implements HandPanel {
     this.away = false;
     this.fold.open = false;
     this.fold.hidden = !folded.length;
+    const shown = this.sliders.length - folded.length;
+    this.first.style.setProperty("--rows", String(Math.max(8, Math.ceil(shown / 2))));
     this.others.style.setProperty("--rows", String(Math.ceil(folded.length / 2)));
     this.summary.textContent = `${folded.length} number${folded.length === 1 ? "" : "s"} whose meaning has no word`;
     this.root.classList.toggle("worded", worded);

@@ -180,8 +180,9 @@ export class Walk implements HandPanel {
     const ends = this.ends(data.lead);
     const size = length(this.capsules(data.lead).map(([, numbers]) => length(numbers)));
     const angle = (angleBetween(...ends) * 180) / Math.PI;
+    const whose = data.decoders.length > 1 ? `${data.decoders[data.lead].title}: ` : "";
     this.reading.textContent =
-      `Length here ${size.toFixed(2)}, from ${length(ends[0][1]).toFixed(2)} ` +
+      `${whose}Length here ${size.toFixed(2)}, from ${length(ends[0][1]).toFixed(2)} ` +
       `to ${length(ends[1][1]).toFixed(2)}; angle between the two ${angle.toFixed(0)}°`;
   }
 

@@ -55,7 +55,7 @@ export class Pad {
   private version: number | null;
   private pen: number;
   private points: Point[] | null = null; // of the stroke being drawn
-  private pointer: number | null = null; // whose stroke it is: other fingers and palms are ignored meanwhile
+  private pointer: { readonly id: number; readonly kind: string } | null = null; // whose stroke it is: other fingers and palms are ignored meanwhile
   private timer: number | undefined;
 
   /** name: under which the tab keeps the drawing; known: the version that the host has. */
@@ -87,7 +87,10 @@ export class Pad {
     canvas.addEventListener("pointerdown", (event) => this.begin(event), { signal });
     canvas.addEventListener("pointermove", (event) => this.move(event), { signal });
     for (const type of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
-      canvas.addEventListener(type, (event) => event.pointerId === this.pointer && this.end(), { signal });
+      const ends = (event: PointerEvent): void => {
+        if (event.pointerId === this.pointer?.id) this.end();
+      };
+      canvas.addEventListener(type, ends, { signal });
     }
     // Else an Apple Pencil's second stroke is taken for handwriting, and lost.
     canvas.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false, signal });
@@ -115,17 +118,19 @@ export class Pad {
   // ---- drawing
 
   private begin(event: PointerEvent): void {
-    if (this.points || event.button !== 0) return;
+    const palm = this.pointer?.kind === "touch" && event.pointerType === "pen"; // it lay there before the pen came
+    if ((this.points && !palm) || event.button !== 0) return;
     window.clearTimeout(this.timer);
+    this.pointer = { id: event.pointerId, kind: event.pointerType };
     this.parts.canvas.setPointerCapture(event.pointerId);
-    this.pointer = event.pointerId;
+    if (palm) this.redraw();
     this.points = [];
     this.add(this.points, event);
     this.refresh();
   }
 
   private move(event: PointerEvent): void {
-    if (event.pointerId !== this.pointer || !this.points) return;
+    if (event.pointerId !== this.pointer?.id || !this.points) return;
     // Absent on pages served without TLS.
     const coalesced = (event as Partial<PointerEvent>).getCoalescedEvents;
     const between = coalesced ? coalesced.call(event) : [];

@@ -1,6 +1,7 @@
 // One image seen by one amount of a change after the other: what networks say of it, and how their numbers go along.
 // All amounts are here; the host hears at which the visitor left it.
 
+import { isolated } from "../core/letters";
 import { minIndex, sum } from "d3-array";
 
 import { Board, type Acknowledged, type Host } from "../core/board";
@@ -156,7 +157,9 @@ export class SweepBoard extends Board<Message> {
       words.replaceChildren(
         element("i", { className: "square", style: `background:${colour}` }),
         element("strong", { textContent: title }),
-        element("span", { textContent: `${label}: ${own}, ${others[at]}: ${other}${lost[at] ? " ✗" : ""}` }),
+        element("span", {
+          textContent: `${isolated(label)}: ${own}, ${isolated(others[at])}: ${other}${lost[at] ? " ✗" : ""}`,
+        }),
         element("span", { className: "lost", textContent: said }),
       );
     });

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import capsviz
 from app.shared import resources
 from capsviz import zoo
 from capsviz.analysis.perturbation import PerturbError, unit
@@ -18,7 +19,7 @@ from capsviz.boards.message import unpack
 from capsviz.data import to_float
 from capsviz.network import CapsNet, preset
 from capsviz.tracing.recorder import trace
-from tests.known import known, single_digits
+from tests.known import first_digit, known, single_digits
 
 
 def numbers(packed: bytes) -> np.ndarray:
@@ -180,3 +181,25 @@ def test_a_board_of_the_decoder_stands_where_the_capsule_was_moved_to_and_its_ta
     assert [float(value) for name, _, value in rows if name == "offsets"] == pytest.approx(list(offsets))
     capsules = [float(value) for name, _, value in rows if name == "capsules"]
     torch.testing.assert_close(torch.tensor(capsules), seen.poses[0].flatten(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_walk_of_an_image_of_two_objects_ends_at_none_of_them():
+    name = "multi-mnist-dr-residual"
+    model = capsviz.load(name)
+    images = torch.rand(1, *model.config.image, generator=torch.Generator().manual_seed(0))
+    trace = capsviz.trace(model, images, objects=2, name=name)
+    board = decoder_board(
+        trace, pack_weights(model, zoo.exemplar_capsules(name), zoo.capsule_spread(name)), hand="walk"
+    )
+    assert board.message(0).fields["state"]["to"][0] not in trace.named[0].tolist()
+
+
+def test_the_table_of_a_decoder_is_in_its_unit():
+    name = "digits-matrix"
+    model, image = capsviz.load(name), first_digit()
+    trace = capsviz.trace(model, image, name=name)
+    board = decoder_board(trace, pack_weights(model, zoo.exemplar_capsules(name), zoo.capsule_spread(name)))
+    own = board.message(0).fields["decoders"][0]
+    assert own["unit"] == unit(zoo.exemplar_capsules(name)) > 1 and board.table
+    np.testing.assert_allclose(board.table()["capsules"], own["poses"], rtol=1e-5)
+    np.testing.assert_allclose(board.table()["capsules"] * own["unit"], trace.poses[0].numpy(), rtol=1e-5)

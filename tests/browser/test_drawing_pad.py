@@ -268,3 +268,25 @@ def test_a_pen_presses_thick_and_thin(pad):
     )
     widths = pad.ink(pad.after("nothing")).sum(axis=1)
     assert widths[int(0.75 * SIDE)] > 1.8 * widths[int(0.25 * SIDE)] > 0
+
+
+def test_a_pen_draws_where_a_palm_lay_before_it(pad):
+    pad.canvas.evaluate(
+        """canvas => {
+            const box = canvas.getBoundingClientRect();
+            const send = (type, pointerId, pointerType, x, y) => canvas.dispatchEvent(new PointerEvent(type, {
+                pointerId, pointerType, pressure: 0.5, button: 0,
+                clientX: box.left + x * box.width, clientY: box.top + y * box.height,
+            }));
+            canvas.setPointerCapture = () => {};
+            send("pointerdown", 1, "touch", 0.9, 0.9);
+            send("pointerdown", 2, "pen", 0.3, 0.2);
+            for (let step = 1; step <= 12; step++) send("pointermove", 2, "pen", 0.3, 0.2 + step * 0.05);
+            send("pointercancel", 1, "touch", 0.9, 0.9);
+            send("pointerup", 2, "pen", 0.3, 0.8);
+        }"""
+    )
+    ink = pad.ink(pad.after("nothing"))
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    assert rows[0] < 0.25 * SIDE and rows[-1] > 0.75 * SIDE, "the stroke of the pen"
+    assert columns[-1] < 0.5 * SIDE, "and no blot of the palm"

@@ -192,6 +192,28 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
     live.heard(rf"heard \(0\.0, 0\.0, 0\.0, 0\.0, {expected}, 0\.0")
 
 
+def test_a_number_that_hardly_varies_in_its_class_is_dragged_as_well(visit):
+    """A deviation of matrix capsules may be far below the last decimal of an offset."""
+    live = visit("?hand=cells&model=digits-matrix")
+    live.board.get_by_role("button", name="class capsule 7").click()
+    live.heard(r"class 7 ")
+    deviations = live.board.evaluate("root => [...root.capsvizBoard.decoder(0).deviations(7)]")
+    place = deviations.index(min(deviations))
+    assert deviations[place] < 0.001
+    box = live.box(live.board.locator(".row.chosen .cell").nth(place))
+    live.window.mouse.move(box["x"] + 4, box["y"] + 4)
+    live.window.mouse.down()
+    live.window.mouse.move(box["x"] + 4, box["y"] - 60, steps=6)
+    sync_api.expect(live.board.locator(".row.chosen .cell").nth(place)).to_contain_class("moved")
+    live.window.mouse.up()
+    sync_api.expect(live.board.locator(".unit")).to_contain_text("are in units of")
+
+
+def test_of_several_models_the_walk_says_whose_lengths_it_tells(visit):
+    live = visit("?several&hand=walk")
+    assert live.board.locator(".reading").inner_text().startswith("DR: Length here ")
+
+
 def test_cells_of_a_model_that_nobody_measured_show_its_numbers(visit):
     """Without the means of the classes there is no deviation from them."""
     live = visit("?hand=cells&unmeasured=1")

@@ -235,6 +235,19 @@ def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves
     assert board.evaluate("root => root.capsvizBoard.state.upper") == 6
 
 
+def test_a_row_and_at_once_the_first_one_again_leave_the_first_one_chosen(visitor: Visitor):
+    visitor.open("perturb?model=digits-dr&image=0&class=5&hand=cells")
+    board = visitor.window.locator(".live-decoder")
+    for name in ("class capsule 3", "class capsule 5"):
+        board.get_by_role("button", name=name, exact=True).evaluate("button => button.click()")
+    visitor.still()
+    visitor.settle()
+    visitor.eventually(lambda: "class=5" in link(visitor), "the first class in the link")
+    five = visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="5", exact=False)
+    sync_api.expect(five).to_be_checked()
+    assert board.evaluate("root => root.capsvizBoard.state.upper") == 5
+
+
 def test_the_cloud_stays_as_it_was_turned_when_an_answer_comes(visitor: Visitor):
     visitor.open("?model=digits-dr&image=0&3d=0.5,0.3")
     middle = visitor.middle(visitor.window.locator("section.routing .cloud canvas"))

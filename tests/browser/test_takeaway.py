@@ -194,6 +194,13 @@ def test_an_exhibit_saves_what_it_shows_as_svg(visitor: Visitor, chromium: sync_
     download.value.save_as(tmp_path / "exhibit.svg")
     words = "".join(ElementTree.parse(tmp_path / "exhibit.svg").getroot().itertext())
     assert {"squash": "‖s‖, before", "loss": "not in the image"}[exhibit] in words
+    assert "As trained" not in words, "buttons stay behind"
+    colour = "inputs => inputs.map((input) => (input.style.backgroundColor = 'rgb(1, 2, 3)')).length"
+    assert alone.locator("input").evaluate_all(colour) > 0
+    with alone.expect_download() as download:
+        alone.get_by_role("button", name="SVG", exact=True).click()
+    download.value.save_as(tmp_path / "fields.svg")
+    assert "rgba(1, 2, 3" not in (tmp_path / "fields.svg").read_text("utf-8"), "and sliders"
     context.close()
 
 

@@ -124,8 +124,9 @@ def test_a_figure_is_called_by_the_image_that_it_is_of_and_by_no_other(
     assert of_one.keys() <= {name.removeprefix("capsviz-") for name in called}
 
 
-def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit):
-    app = visit("perturb", model="digits-dr", hand="walk", to="5.2", walk=0.25, beside=1, path="sphere", wide=1)
+@pytest.mark.parametrize("model", ["digits-dr", "digits-matrix"])
+def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit, model: str):
+    app = visit("perturb", model=model, hand="walk", to="5.2", walk=0.25, beside=1, path="sphere", wide=1)
     _, made = app.session_state["shown"].pictures["live"]
     board = made()
     fields = board.message(board.upper).fields
