@@ -29,7 +29,9 @@ Percent = Annotated[float, Meta(ge=0, le=100)]
 _HALVES = r"\ud800-\udfff"
 """Of what is no text: a name that is no UTF-8 comes with them, and a file that holds one is never read again."""
 ONE_LINE = rf"[^\x00-\x1f\x7f{_HALVES}]*"
-Name = Annotated[str, Meta(max_length=300, pattern=rf"^{ONE_LINE}\Z")]
+LONGEST_NAME = 300
+"""Letters."""
+Name = Annotated[str, Meta(max_length=LONGEST_NAME, pattern=rf"^{ONE_LINE}\Z")]
 Text = Annotated[str, Meta(max_length=10_000, pattern=rf"^[^{_HALVES}]*\Z")]
 Names = Annotated[tuple[Name, ...], Meta(max_length=10_000)]
 _INSIDE = r"(?!/|[A-Za-z]:)(?!(.*/)?\.\.?(/|$))[^\x00-\x1f\x7f\\\ud800-\udfff]+"

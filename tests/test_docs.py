@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from app.sources import linked_picture
+from app.tours import store
 from capsviz import routing
 from capsviz.boards import trace_board
 from capsviz.experiments.reports import document
@@ -94,3 +96,8 @@ def test_every_package_of_the_library_and_every_algorithm_has_its_place_in_the_r
     assert exported | told == {each.step.__module__ for each in ALGORITHMS.values()}
     listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert all(f"reference/{path.name}" in listed for path in (ROOT / "docs" / "reference").glob("*.md"))
+
+
+def test_a_server_in_front_takes_links_with_a_picture_and_a_talk():
+    found = re.search(r"large_client_header_buffers \d+ (\d+)k;", (ROOT / "docs/deploy.md").read_text("utf-8"))
+    assert found and int(found[1]) * 1024 >= linked_picture.LONGEST + 2 * store.LONGEST_NAME

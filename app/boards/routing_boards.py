@@ -113,7 +113,7 @@ def _board(
         key=f"{key}-{shown.algorithm.name}",
         alt=describe_routing(trace, upper=upper),
         group=group,
-        touched=current.choices.touched,
+        touched=lambda: scene.choices().touched,
         capsules=entry.config.lower,
         network=scene.trained(entry),
         below=below,

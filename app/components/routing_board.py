@@ -33,7 +33,7 @@ def routing_board(
     key: str,
     alt: str,
     group: str = "",
-    touched: Intervention = UNTOUCHED,
+    touched: Callable[[], Intervention] = lambda: UNTOUCHED,
     capsules: int = capsule_sets.MOST,
     network: str,
     below: Sequence[int],
@@ -47,10 +47,10 @@ def routing_board(
     trained: with what the model was trained; capsule: the selected capsule, the strongest unless given or where it is
     not on the board; frame: the line at which to stand, counted from 0 over all iterations, the last unless given or
     where there are fewer; look: how it is looked at, of `LOOK`; introducing: it plays once by itself, the first time in
-    a window; alt: the picture in words; group: boards of the same group play in step; touched: the visitor's
-    intervention, to which an action adds; capsules: how many primary capsules the network has, which alone are counted
-    of it; network: whose capsules are on the board; below: what number each of them has in it, columns: of the layer
-    that they are in; able: whether they are primary ones, which an intervention is about.
+    a window; alt: the picture in words; group: boards of the same group play in step; touched: what the visitor's
+    intervention is now, to which an action adds; capsules: how many primary capsules the network has, which alone are
+    counted of it; network: whose capsules are on the board; below: what number each of them has in it, columns: of the
+    layer that they are in; able: whether they are primary ones, which an intervention is about.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame`, `iterations`, `touched`, or all of `LOOK`.
     """
@@ -59,11 +59,11 @@ def routing_board(
     chosen: dict[str, Any] = {"capsule": shown, "able": able, "frame": frame, "group": group, "alt": alt}
     chosen |= {"rounds": rounds, "most": most, "trained": trained, "network": network}
     chosen |= numbered(below, columns)
-    here = touched.without(range(capsules, capsule_sets.MOST))
+    here = touched().without(range(capsules, capsule_sets.MOST))
     chosen |= {"touched": _summary(here), "looked": dict(look), "introducing": introducing}
 
     def acted(what: str, value: Any) -> None:
-        action = changes({what: value}, below, upper, touched, able=able, most=most)
+        action = changes({what: value}, below, upper, touched(), able=able, most=most)
         if action:
             on_action(action)
 

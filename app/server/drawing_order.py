@@ -55,7 +55,8 @@ def told_at(key: str, packed: bytes) -> str | None:
     context = get_script_run_ctx()
     if context is None or not _served.is_set():
         return None
-    token = blake2b(packed, digest_size=16, key=context.session_id.encode()[:64]).hexdigest()
+    # Two boards may have the same message.
+    token = blake2b(key.encode() + b"\0" + packed, digest_size=16, key=context.session_id.encode()[:64]).hexdigest()
     if st.session_state[_SENT].get(key) != token:
         st.session_state[_SENT][key] = token
         st.session_state[_WAITING][key] = _asked[token] = threading.Event()

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from app.page import widgets
 from app.page.text import plain
-from app.scene import Scene, keep
+from app.scene import Scene, choices, keep
 from app.shared import resources
 from app.shared.caching import of_zoo
 from app.sources import browsing, images, trace_sets
@@ -47,7 +47,7 @@ def show(scene: Scene) -> None:
             width="stretch",
             key="random",
             disabled=not places,
-            on_click=lambda: keep(image=random.choice(places)),
+            on_click=lambda: _at_random(scene),
         )
     index = images.index_of(choices, entry)
     position = places.index(index) if index in places else 0
@@ -83,6 +83,13 @@ def _offered(choices: Choices) -> tuple[str, ...]:
     """What the images to choose from are of: with another, a place among them is that of another image."""
     model = resources.entries()[choices.model]
     return (model.data, choices.source, choices.data, choices.split, choices.recording)
+
+
+def _at_random(scene: Scene) -> None:
+    """Any of the images that are browsed now, which may be others than those that are drawn."""
+    now = choices()
+    if places := images.listing(now, _now_on_stage(scene, now)):
+        keep(image=random.choice(places))
 
 
 def _now_on_stage(scene: Scene, now: Choices) -> Entry:

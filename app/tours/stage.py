@@ -72,8 +72,8 @@ def show(page: str, said: tuple[str, ...], *, dark: bool) -> None:
 
 
 def notes_link(choices: Choices) -> str:
-    """Where the notes on the step are, from the page on which it stands."""
-    return "?" + urlencode({"model": choices.model, "tour": choices.tour, "step": choices.step, "notes": "1"})
+    """Where the notes on the step are, of a session of their own, which has none of the visitor's models."""
+    return "?" + urlencode({"tour": choices.tour, "step": choices.step, "notes": "1"})
 
 
 def _title(at: Place) -> str:

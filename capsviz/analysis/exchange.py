@@ -153,6 +153,10 @@ def _entry(file: TensorFile, name: str) -> Entry:
         file.refuse("model", "is missing")
     said = {("network" if key == "config" else key): value for key, value in said.items()}
     entry: Entry = understood(Entry, said, name, REMEDY, ZooError, hook=config_in_file)
+    try:
+        shlex.split(entry.command)
+    except ValueError:
+        file.refuse("command", "is none that a shell would read")
     if entry.data not in DATASETS and not _FOLDER.fullmatch(entry.data):
         file.refuse("data", "is neither a data set of capsviz nor the name of a folder with the form of its images")
     if entry.data in DATASETS and tuple(DATASETS[entry.data].image) != tuple(entry.network.image):

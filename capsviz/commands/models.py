@@ -33,7 +33,8 @@ def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any
         raise CapsvizError(
             f"{name} is a model that was exported; `capsviz zoo add {quote(name)}` makes it known by its name."
         )
-    if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
+    meant = path.exists() or path.suffix == ".safetensors" or len(path.parts) > 1
+    if meant and name not in {**zoo.models(), **zoo.successors()}:
         model, header = open_run(path)
         known = {
             "name": header["name"],

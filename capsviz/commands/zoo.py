@@ -74,6 +74,9 @@ def zoo_measure(
     from capsviz.data import DatasetMissing, load
 
     named = [zoo.entry(name) for name in names or ()]
+    for entry in named:
+        if isinstance(entry, zoo.AtStep):
+            raise zoo.ZooError(f"{entry.name} is a step of a training; measure the trained model, {entry.trained}.")
     chosen = [(entry, drawer) for entry in named for drawer in measuring.drawers(entry)] or measuring.wanting()
     if not chosen:
         print("Every model has been measured with the weights that are here.")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +29,7 @@ from capsviz.data.images import ImageSet, stratified_split
 from capsviz.data.visitor import Levels, VisitorImage, levels_of, prepare, read_image
 from capsviz.errors import line
 from capsviz.letters import one_form, with_letters
-from capsviz.reading import ONE_LINE
+from capsviz.reading import LONGEST_NAME, ONE_LINE
 
 if TYPE_CHECKING:
     from capsviz.waiting import Progress
@@ -174,10 +174,11 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
     """
     bare = unlisted(name, image)
     place = bare.found(root)
-    if place is None or not any(_directories(place)):
-        return bare
-    state = _state(place)
-    listing = _listed(place, *state)
+    with _looking():
+        if place is None or not any(_directories(place)):
+            return bare
+        state = _state(place)
+        listing = _listed(place, *state)
     return replace(
         bare,
         classes=listing.classes,
@@ -191,6 +192,9 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
 def unlisted(name: str, image: Form | None = None) -> Folder:
     """As `folder`, of a folder that is not looked at; raises `UnknownDataset` as that does."""
     path, form = parted(name)
+    if image is not None and (image[0] not in (1, 3) or min(image[1:]) < 1):
+        asked = "×".join(map(str, image))
+        raise UnknownDataset(f"There are no images of the form {asked}; give 1 or 3 channels, and sides in pixels.")
     return Folder(
         name=name,
         title=_title(path),
@@ -235,6 +239,11 @@ def named(name: str, root: Path, size: int | None = None) -> str:
     height, width = (size, size) if size else sides
     whole = full_name(path, (channels, height, width))
     parted(whole)
+    if len(whole) > LONGEST_NAME:
+        raise UnknownDataset(
+            f"The name of a folder, with its path, has {LONGEST_NAME} letters at most, and this one {len(whole)}; give "
+            "it a shorter path, perhaps by a link."
+        )
     return whole
 
 
@@ -245,14 +254,32 @@ def full_name(path: Path, form: Form) -> str:
 
 def listed(place: Path) -> Listing:
     """What lies in a folder; raises `DatasetMissing`, in one sentence, where that is no data set."""
-    if not place.is_dir() or not any(_directories(place)):
-        raise DatasetMissing(
-            line(
-                f"{place} cannot be used as a data set: put images into a sub-folder for each class, like "
-                f"{place}/cat/1.png."
+    with _looking():
+        if not place.is_dir() or not any(_directories(place)):
+            raise DatasetMissing(
+                line(
+                    f"{place} cannot be used as a data set: put images into a sub-folder for each class, like "
+                    f"{place}/cat/1.png."
+                )
             )
-        )
-    return _listed(place, *_state(place))
+        return _listed(place, *_state(place))
+
+
+@contextmanager
+def _looking() -> Iterator[None]:
+    """In here folders are listed; raises `DatasetMissing`, which names it, where the system shows one of them not."""
+    try:
+        yield
+    except OSError as error:
+        raise DatasetMissing(
+            line(f"{error.filename} cannot be looked into ({error.strerror}); let it be read, or put it elsewhere.")
+        ) from error
+
+
+def _not_gone(error: OSError) -> None:
+    """Raise what keeps a folder from being listed but that it went meanwhile."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _state(place: Path) -> tuple[int, ...]:
@@ -279,7 +306,14 @@ def _directories(place: Path) -> list[str]:
     """The paths of the sub-folders, in the order of their names; those that systems make for themselves are none."""
     # A page of the app asks hundreds of times; what lies in the folder is listed without a look at each, nor a Path.
     with os.scandir(place) as found:
-        return sorted(each.path for each in found if each.is_dir() and not _of_a_system(each.name))
+        return sorted(each.path for each in found if _is_folder(each) and not _of_a_system(each.name))
+
+
+def _is_folder(each: os.DirEntry[str]) -> bool:
+    try:
+        return each.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def _of_a_system(name: str) -> bool:
@@ -289,7 +323,7 @@ def _of_a_system(name: str) -> bool:
 def _files(place: Path) -> list[Path]:
     """The pictures anywhere below a folder, in the order of their paths."""
     found = []
-    for where, folders, names in os.walk(place):
+    for where, folders, names in os.walk(place, onerror=_not_gone):
         folders[:] = [each for each in folders if not each.startswith(".")]
         pictures = (each for each in (*folders, *names) if os.path.splitext(each)[1].lower() in _PICTURES)
         found += [os.path.join(where, each) for each in pictures if not each.startswith(".")]

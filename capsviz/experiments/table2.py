@@ -218,7 +218,7 @@ def _differences(preset: str, routing: str, command: str) -> str:
     words = shlex.split(command)
 
     def given(option: str) -> str:
-        return words[words.index(option) + 1] if option in words else ""
+        return "".join(words[words.index(option) + 1 :][:1]) if option in words else ""
 
     data, bare = given("--data"), "--no-decoder" in words
     shift, cutout, decay = given("--shift"), given("--cutout"), given("--weight-decay")

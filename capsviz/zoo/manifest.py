@@ -18,6 +18,7 @@ from capsviz import places
 from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError, line
 from capsviz.files import json_text, locked, make_folder, remove, write_together
+from capsviz.letters import one_form
 from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_in_file
 from capsviz.reading import (
     Digest,
@@ -307,6 +308,8 @@ def entry(name: str) -> Entry:
     Raises ZooError for an unknown name, naming the successor of one that left.
     """
     known, moved = _read()
+    if name not in known:  # a name may be written in other letters than it looks (Unicode)
+        name = next((each for each in known if one_form(each) == one_form(name)), name)
     if name not in known and (kept := at_steps().get(name)):
         return kept
     if name in moved:

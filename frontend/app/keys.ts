@@ -7,6 +7,7 @@ import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
 import "./keys.css";
 import { beginning, type Component, found } from "./component";
+import { onReturn } from "./connection";
 import { leaving, left } from "./leaving";
 import { present } from "./presenting";
 import { settled } from "./script-state";
@@ -142,6 +143,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     event.stopImmediatePropagation();
   };
   window.addEventListener("keydown", press, { signal, capture: true });
+  onReturn(() => setTriggerValue("back", true), signal);
   const followed = (event: MouseEvent): void => {
     const link = linkAt(event);
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -28,7 +28,8 @@ export default function ({ data, parentElement, setTriggerValue }: Component<Dat
     away.textContent = said.away ? "The hall sees another view: b leads back to this step." : "";
     if (said.tour !== tour || said.step !== step) setTriggerValue("at", [said.tour, said.step]);
   });
-  if (moved !== undefined && moved !== data.moved) say({ kind: "go", tour, step });
+  // A new session counts from 0: no key has moved it.
+  if (moved !== undefined && data.moved > moved) say({ kind: "go", tour, step });
   else say({ kind: "where" });
   moved = data.moved;
   clock(parentElement, signal);

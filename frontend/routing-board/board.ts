@@ -78,6 +78,8 @@ export class RoutingBoard extends Board<Message> {
   private readonly sharedCapsule = new SharedValue();
   private readonly rounds: IterationsSlider;
   private readonly cloud: Cloud;
+  /** What was asked of capsules since the host answered last. */
+  private acts: { readonly what: string; readonly capsules: readonly number[] } | null = null;
   private readonly map: ShareMap;
   private readonly tiles: Tiles;
   private readonly retina = new Retina();
@@ -131,6 +133,7 @@ export class RoutingBoard extends Board<Message> {
   protected update(data: Message, before: Message | undefined): void {
     const { group, alt, frame, looked, acknowledged } = data;
     const run = (this.run = new Run(data));
+    this.acts = null;
     const kind = JSON.stringify([data.network, data.grid, data.below?.numbers]);
     if (kind !== this.kind) this.picked.clear(); // the same numbers are those of other capsules
     this.kind = kind;
@@ -269,7 +272,10 @@ export class RoutingBoard extends Board<Message> {
       const act = (what: string, label: string, title: string): void => {
         const tell = (): void => {
           if (chosen.length === 1) this.sharedCapsule.sends(chosen[0]); // the host then looks at it
-          this.tell(what, chosen);
+          // The last of its name counts that is told before the host has answered.
+          const before = this.acts?.what === what ? this.acts.capsules : [];
+          this.acts = { what, capsules: [...new Set([...before, ...chosen])] };
+          this.tell(what, this.acts.capsules);
         };
         parts.push(button(label, title, tell));
       };
@@ -281,7 +287,12 @@ export class RoutingBoard extends Board<Message> {
     if (this.picker) parts.push(this.picker);
     if (this.picked.size) parts.push(button("Unpick", "Pick no capsules", () => this.pick([], false)));
     if (message.touched) {
-      parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));
+      parts.push(
+        button(`Undo: ${message.touched}`, "The network untouched", () => {
+          this.acts = null;
+          this.tell("untouched", true);
+        }),
+      );
     }
     // Last: what comes only now leaves the buttons before it where they were pressed.
     if (differs) {

@@ -43,6 +43,11 @@ def changed(content: bytes, **values: object) -> bytes:
     return sealed(header, content[LENGTH + length :])
 
 
+def test_a_command_that_no_shell_would_read_is_refused():
+    with pytest.raises(zoo.ZooError, match=r"command is none that a shell would read"):
+        exchange.read(changed(exchange.export("digits-dr"), command="Anna's run"), "annas.capsviz")
+
+
 @pytest.mark.parametrize("name", ["digits-dr", "digits-attention", "digits-l2-fc", "digits-matrix"])
 def test_a_model_goes_to_another_zoo_bit_for_bit(name: str, elsewhere: Path, monkeypatch, tmp_path):
     before, network, record = zoo.entry(name), zoo.load(name), predictions.recorded(zoo.entry(name))

@@ -178,6 +178,30 @@ def test_what_is_let_go_while_there_is_no_connection_is_told_when_there_is_one(
     visitor.leave()
 
 
+@pytest.mark.long
+def test_in_a_new_session_after_a_lost_connection_the_first_thing_that_is_done_counts(
+    open_window: Callable[..., sync_api.Page], tmp_path: Path
+):
+    """As after a laptop has slept: the server has forgotten the session, and what stood in its page."""
+    window = open_window()
+    forgetful = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1"}
+    with served("app/main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path), **forgetful) as address:
+        connection, visitor = Connection(window), Visitor(window, address)
+        visitor.open("perturb?model=digits-dr")
+        handle = window.locator(".live-decoder .slider input").first
+        app = window.locator("[data-test-connection-state]")
+        with connection.cut():
+            sync_api.expect(app).not_to_have_attribute("data-test-connection-state", "CONNECTED")
+            window.wait_for_timeout(4000)
+        sync_api.expect(app).to_have_attribute("data-test-connection-state", "CONNECTED", timeout=60_000)
+        visitor.settle()
+        handle.press("ArrowRight")
+        visitor.eventually(lambda: "offsets=" in visitor.query(), "the offset in the link")
+        visitor.settle()
+        visitor.problems.clear()  # that the connection was lost
+        visitor.leave()
+
+
 def test_a_slider_of_perturb_moves_the_drawing_and_goes_to_the_links(visitor: Visitor):
     visitor.open("perturb?model=digits-dr")
     visitor.window.locator('.live-decoder[data-ready="true"]').wait_for()

@@ -293,6 +293,14 @@ def test_the_column_by_which_the_list_is_sorted_is_marked_also_where_the_chosen_
         sync_api.expect(sorted_by).to_contain_text(chosen)
 
 
+def test_capsules_that_are_muted_one_after_the_other_before_the_answer_are_all_muted(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=3")
+    mute = "[...board.tools.querySelectorAll('button')].find(b => b.textContent === 'Mute').click()"
+    at(visitor, f"(board.pick([3], false), {mute}, board.pick([5], false), {mute})")
+    visitor.eventually(lambda: "touch=mute%3A3%2C5" in visitor.query() or "touch=mute:3,5" in visitor.query(), "both")
+    visitor.settle()
+
+
 def test_while_few_votes_introduce_the_board_no_other_is_pointed_at_or_picked(visitor: Visitor):
     visitor.open("?model=digits-dr&image=3")
     at(visitor, "(board.introduce(board.run, board.controls), board.controls.halt(), board.controls.go(0))")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import unicodedata
 from pathlib import Path
@@ -217,6 +218,49 @@ def test_a_picture_that_was_being_copied_is_another_state_once_it_is_whole(tmp_p
 def test_a_folder_that_cannot_be_looked_at_is_one_that_is_not_there(tmp_path):
     name = f"folder:{tmp_path}/{'long' * 100}@3x8x8"
     assert describe(name).image == (3, 8, 8) and not available(name)
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    """Have the system show nothing of a folder, as of one that another user alone may read."""
+    scan = os.scandir
+
+    def scandir(path):
+        if os.fspath(path) == str(place):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+
+@pytest.mark.parametrize("inside", ["", "b"])
+def test_what_the_system_does_not_show_is_named_and_not_left_out(tmp_path, monkeypatch, inside: str):
+    fill(tmp_path / "leaves", ["a", "b", "c"], 4)
+    refused(monkeypatch, tmp_path / "leaves" / inside)
+    name = f"folder:{tmp_path}/leaves@3x8x8"
+    assert not available(name) and known(name).classes == ()
+    for look in (lambda: describe(name), lambda: load(name, "train")):
+        with pytest.raises(DatasetMissing, match=f"leaves{'/' * bool(inside)}{inside} cannot be looked into"):
+            look()
+
+
+def test_a_link_that_leads_to_itself_is_no_class(tmp_path):
+    fill(tmp_path / "leaves", ["a", "b"], 4)
+    (tmp_path / "leaves" / "loop").symlink_to("loop")
+    assert describe(f"folder:{tmp_path}/leaves@3x8x8").classes == ("a", "b")
+
+
+def test_a_name_that_no_model_could_keep_is_refused_before_anything_is_trained(tmp_path):
+    place = tmp_path.joinpath(*["long" * 12] * 6)
+    fill(place, ["a", "b"], 4)
+    with pytest.raises(UnknownDataset, match="300 letters at most"):
+        named(f"folder:{place}", data_root())
+
+
+@pytest.mark.parametrize("image", [(4, 30, 40), (2, 28, 28), (3, 0, 28)])
+def test_a_form_that_images_have_not_is_no_fault_of_the_files(tmp_path, image):
+    fill(tmp_path / "leaves", ["a", "b"], 4)
+    with pytest.raises(UnknownDataset, match="give 1 or 3 channels"):
+        load(f"folder:{tmp_path}/leaves", "train", image=image)
 
 
 def test_a_folder_that_moved_says_what_to_do_and_is_found_below_the_data(tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.publish import publish
 from capsviz.training.recipes import Recipe
+from capsviz.training.runs import OtherSettings
 from capsviz.zoo import checkpoints
 from capsviz.zoo.storage import unpacked
 from tests import zoos
@@ -161,6 +162,14 @@ def test_a_model_is_trained_again_and_shown_as_it_was(place, tmp_path, monkeypat
         with torch.no_grad():
             sought, found = (network(data.to_float(test.images[:40])).activations for network in (trained, shown))
         assert float((sought - found).abs().max()) < 0.05
+
+
+def test_of_a_run_with_other_settings_the_option_is_named_that_the_command_has(place, tmp_path, monkeypatch):
+    recipe = publish_checkpoints.recipe_of("digits-dr")
+    other = replace(recipe.config, epochs=1, steps=2)
+    loop.train(other, tmp_path / "digits-dr-checkpoints", device="cpu", quiet=True)
+    with pytest.raises(OtherSettings, match=r"give another --out\.$"):
+        publish_checkpoints.publish_checkpoints("digits-dr", tmp_path, quiet=True)
 
 
 def test_of_a_training_that_was_stopped_nothing_is_published(place, tmp_path, monkeypatch):

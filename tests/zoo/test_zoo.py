@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import unicodedata
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,7 +12,9 @@ import torch
 from capsviz import data, zoo
 from capsviz.errors import CapsvizError
 from capsviz.training.evaluate import evaluate
+from capsviz.zoo.manifest import changing
 from tests import zoos
+from tests.programs import refused
 
 LARGEST = {
     False: {"digits": (3.0, 3.0), "mnist": (0.7, 0.9), "fashion-mnist": (8.5, 10.0)},
@@ -156,3 +160,24 @@ def test_a_damaged_manifest_is_said_in_one_sentence(copied):
     (copied / "manifest.json").write_text('{"models": [{"name": "digits-dr"')
     with pytest.raises(CapsvizError, match=r"manifest\.json is damaged"):
         zoo.models()
+
+
+def test_a_name_is_found_however_its_letters_are_written(copied):
+    composed = "gr\u00f6\u00dfe"
+    apart = unicodedata.normalize("NFD", composed)
+    with changing() as (entries, _):
+        entries[apart] = replace(entries["digits-dr"], name=apart)
+    assert unicodedata.normalize("NFC", zoo.entry(composed).name) == composed
+    with pytest.raises(zoo.ZooError, match="No model is called"):
+        zoo.entry("grosse")
+
+
+def test_a_model_that_left_is_named_also_where_its_name_has_a_dot(copied):
+    with changing() as (_, moved):
+        moved["leaves-1.5"] = "digits-dr"
+    assert "leaves-1.5 left the zoo; use digits-dr" in refused("evaluate", "--model", "leaves-1.5")
+    assert "No model is called 'leaves-2.5'" in refused("evaluate", "--model", "leaves-2.5")
+
+
+def test_a_step_of_a_training_is_not_measured(copied):
+    assert "is a step of a training; measure the trained model, digits-dr" in refused("zoo", "measure", "digits-dr@40")

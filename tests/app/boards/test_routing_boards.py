@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import scene
 from app.components.routing_board import changes
+from app.state.choices import Choices
+from app.state.session import changed
 from capsviz.tracing.intervention import BOOST, Intervention
 from tests.app.conftest import Visit
 from tests.app.reading import board, boards
@@ -59,7 +62,19 @@ def acts(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> tuple[list[dict], lis
     able: list[dict] = []
     kept: list[dict] = []
     monkeypatch.setattr("app.components.routing_board.board", lambda *_, actions, **__: able.append(actions))
-    monkeypatch.setattr(scene, "keep", lambda *_, **changes: kept.append(changes))
+    in_run, known = scene.choices, list[Choices]()
+
+    def choices() -> Choices:
+        if get_script_run_ctx(suppress_warning=True) is not None:
+            known.append(in_run())
+        return known[-1]
+
+    def keep(*_: str, **changes: object) -> None:
+        kept.append(changes)
+        known.append(changed(known[-1], **changes))
+
+    monkeypatch.setattr(scene, "choices", choices)
+    monkeypatch.setattr(scene, "keep", keep)
     return able, kept
 
 
@@ -134,6 +149,15 @@ def test_beside_a_network_of_one_layer_one_of_several_shows_its_classes(
 ):
     app = visit(page, model=model, second=second, layer=0)
     assert not app.error and [each.fields["kind"] for each in boards(app)] == ["class", "class"]
+
+
+def test_what_is_done_to_capsules_adds_to_what_was_done_since_the_page_was_drawn(visit: Visit, acts):
+    """Two acts may come before the page is drawn anew."""
+    actions, kept = acts
+    visit("dynamic", model="digits-dr")
+    actions[-1]["mute"]([3])
+    actions[-1]["boost"]([5])
+    assert kept[-1]["touched"] == Intervention(muted=(3,), boosted=(5,))
 
 
 def test_a_type_that_is_chosen_on_the_board_of_a_convolutional_layer_is_no_class(visit: Visit, acts):

@@ -88,6 +88,14 @@ def test_a_message_has_one_address_in_a_session_and_another_in_the_next(session,
     assert drawing_order.told_at("board", b"message") != first
 
 
+def test_of_two_boards_with_the_same_message_each_says_that_it_is_drawn(session):
+    both = [drawing_order.told_at(key, b"message") for key in ("board", "board-second")]
+    assert len({*both}) == 2
+    for address in both:
+        _say(address)
+    assert _looks(session) == 0
+
+
 def test_what_follows_waits_until_the_browser_has_drawn(session):
     address = drawing_order.told_at("board", b"message")
     assert _looks(session, address) == 3
