@@ -115,7 +115,7 @@ def keys(
             "moved": MOVED,
         },
         on_commands_change=pressed,
-        on_back_change=lambda: None,  # the connection is back: the page runs
+        on_back_change=session.here,  # the connection is back: the page runs, from the newest address
         on_screen_change=on_screen,
     )
 

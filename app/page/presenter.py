@@ -123,7 +123,10 @@ def _class(choices: Choices, step: int) -> None:
         shown = widgets.shown(field)
     if shown is None:  # the page has not come so far yet, or has no picker
         current = scene.current()
-        trace = current.trace(current.on_page(EM.page)[0] if here else current.entry)
+        try:
+            trace = current.trace(current.on_page(EM.page)[0] if here else current.entry)
+        except scene.SceneError:
+            return  # as the page says
         trace = trace.at(*scene.layer_of(choices, trace)) if here else trace
         field, shown, count = scene.upper_field(trace), current.upper(trace), len(trace.classes)
     session.update(choices, **{field: (shown + step) % count})

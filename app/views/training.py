@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import scene
-from app.page import layout, navigation
+from app.page import layout, navigation, takeaway
 from app.page.text import plain
 from app.page.widgets import segments
 from app.shared import own_models, resources
@@ -107,6 +107,7 @@ layout.headline(
     "A network begins with random numbers and <b>learns the ten digits</b> in front of you: what it draws, and whom it "
     "believes.",
 )
+takeaway.of_many()
 now: Training | None = st.session_state.get(PLACE)
 if now is not None and now.over:
     with layout.errors_as_sentences():

@@ -33,8 +33,7 @@ def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any
         raise CapsvizError(
             f"{name} is a model that was exported; `capsviz zoo add {quote(name)}` makes it known by its name."
         )
-    meant = path.exists() or path.suffix == ".safetensors" or len(path.parts) > 1
-    if meant and name not in {**zoo.models(), **zoo.successors()}:
+    if name not in zoo.models() and (path.exists() or path.suffix == ".safetensors" or len(path.parts) > 1):
         model, header = open_run(path)
         known = {
             "name": header["name"],

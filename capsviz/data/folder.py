@@ -48,7 +48,7 @@ _DEEP = frozenset((".png", ".tif", ".tiff", ".pgm", ".ppm"))
 """Endings of files that may hold more than 8 bits of grey."""
 _RARER = frozenset((".avif", ".heic", ".heif", ".jp2", ".jxl", ".tga"))
 """Endings of pictures that not every installation reads; where it does not, they are told as left out."""
-_OF_SYSTEMS = {"__MACOSX", "__pycache__"}
+_OF_SYSTEMS = {"__MACOSX", "__pycache__", "lost+found", "System Volume Information", "$RECYCLE.BIN"}
 """Folders that systems make for themselves beside those of classes."""
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation"}
 """What folders of splits are called, where they are not called as ours."""

@@ -3,27 +3,29 @@
 import { settled } from "./script-state";
 
 const STATE = "data-test-connection-state";
-const ROOM = 400; // milliseconds in which a connection that is back says who it is
+const ROOM = 1500; // milliseconds in which a connection that is back says who it is, and its session begins to run
 
 const unheard = new Map<Node, Map<string, () => void>>(); // by the component, and by what it tells
-let watcher: MutationObserver | undefined;
+let returned = -Infinity; // when the connection was back last
+const place = document.querySelector(`[${STATE}]`);
+if (place) {
+  new MutationObserver(() => {
+    if (!connected()) return;
+    returned = performance.now();
+    setTimeout(again, ROOM);
+  }).observe(place, { attributeFilter: [STATE] });
+}
 
 function connected(): boolean {
   return (document.querySelector(`[${STATE}]`)?.getAttribute(STATE) ?? "CONNECTED") === "CONNECTED";
 }
 
-/** Tell something; while there is no connection, the last of its name is told again when there is one. */
+/** Tell something; while there is no connection, or only just again, the last of its name is told again later. */
 export function tellSurely(component: Node, what: string, tell: () => void): void {
   unheard.get(component)?.delete(what); // an older one
   tell();
-  if (connected()) return;
+  if (connected() && performance.now() - returned > ROOM) return;
   unheard.set(component, (unheard.get(component) ?? new Map<string, () => void>()).set(what, tell));
-  const app = document.querySelector(`[${STATE}]`);
-  if (watcher || !app) return;
-  watcher = new MutationObserver(() => {
-    if (connected()) setTimeout(again, ROOM);
-  });
-  watcher.observe(app, { attributeFilter: [STATE] });
 }
 
 /** Once the connection is back, have the page run: its session may be a new one, which knows none of what is drawn. */
@@ -40,10 +42,8 @@ export function onReturn(run: () => void, signal: AbortSignal): void {
 }
 
 function again(): void {
-  if (!connected()) return;
+  if (!connected()) return; // once it is back, this comes again
   if (!settled()) return void setTimeout(again, ROOM); // a new session hears of nothing that it has not drawn
-  watcher?.disconnect();
-  watcher = undefined;
   const all = [...unheard];
   unheard.clear();
   for (const [component, told] of all) if (component.isConnected) for (const tell of told.values()) tell();

@@ -123,8 +123,8 @@ export class Pad {
     window.clearTimeout(this.timer);
     this.pointer = { id: event.pointerId, kind: event.pointerType };
     this.parts.canvas.setPointerCapture(event.pointerId);
-    if (palm) this.redraw();
     this.points = [];
+    if (palm) this.redraw();
     this.add(this.points, event);
     this.refresh();
   }

@@ -271,11 +271,12 @@ export class RoutingBoard extends Board<Message> {
     if (message.touched !== null && message.able) {
       const act = (what: string, label: string, title: string): void => {
         const tell = (): void => {
-          if (chosen.length === 1) this.sharedCapsule.sends(chosen[0]); // the host then looks at it
-          // The last of its name counts that is told before the host has answered.
-          const before = this.acts?.what === what ? this.acts.capsules : [];
-          this.acts = { what, capsules: [...new Set([...before, ...chosen])] };
-          this.tell(what, this.acts.capsules);
+          // The last of its name counts that is told before the host has answered; isolated are the last ones alone.
+          const before = what !== "only" && this.acts?.what === what ? this.acts.capsules : [];
+          const capsules = [...new Set([...before, ...chosen])];
+          this.acts = { what, capsules };
+          if (capsules.length === 1) this.sharedCapsule.sends(capsules[0]); // the host then looks at it
+          this.tell(what, capsules);
         };
         parts.push(button(label, title, tell));
       };

@@ -290,3 +290,5 @@ def test_a_pen_draws_where_a_palm_lay_before_it(pad):
     rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
     assert rows[0] < 0.25 * SIDE and rows[-1] > 0.75 * SIDE, "the stroke of the pen"
     assert columns[-1] < 0.5 * SIDE, "and no blot of the palm"
+    inside = slice(int(0.6 * SIDE), int(0.96 * SIDE))  # of its frame
+    assert not pad.shown()[inside, inside].any(), "nor on the screen"

@@ -299,6 +299,11 @@ def test_capsules_that_are_muted_one_after_the_other_before_the_answer_are_all_m
     at(visitor, f"(board.pick([3], false), {mute}, board.pick([5], false), {mute})")
     visitor.eventually(lambda: "touch=mute%3A3%2C5" in visitor.query() or "touch=mute:3,5" in visitor.query(), "both")
     visitor.settle()
+    visitor.open("?model=digits-dr&image=4")
+    isolate = mute.replace("Mute", "Isolate")
+    at(visitor, f"(board.pick([3], false), {isolate}, board.pick([5], false), {isolate})")
+    visitor.eventually(lambda: "touch=only%3A5" in visitor.query() or "touch=only:5" in visitor.query(), "the last one")
+    visitor.settle()
 
 
 def test_while_few_votes_introduce_the_board_no_other_is_pointed_at_or_picked(visitor: Visitor):

@@ -243,6 +243,12 @@ def test_what_the_system_does_not_show_is_named_and_not_left_out(tmp_path, monke
             look()
 
 
+def test_what_a_system_hides_at_the_root_of_a_volume_is_no_class(tmp_path, monkeypatch):
+    fill(tmp_path / "leaves", ["a", "b", "lost+found"], 4)
+    refused(monkeypatch, tmp_path / "leaves" / "lost+found")
+    assert describe(f"folder:{tmp_path}/leaves@3x8x8").classes == ("a", "b")
+
+
 def test_a_link_that_leads_to_itself_is_no_class(tmp_path):
     fill(tmp_path / "leaves", ["a", "b"], 4)
     (tmp_path / "leaves" / "loop").symlink_to("loop")

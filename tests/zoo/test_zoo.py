@@ -179,5 +179,13 @@ def test_a_model_that_left_is_named_also_where_its_name_has_a_dot(copied):
     assert "No model is called 'leaves-2.5'" in refused("evaluate", "--model", "leaves-2.5")
 
 
+def test_a_run_is_opened_though_a_model_of_its_name_left(copied, tmp_path, monkeypatch):
+    with changing() as (_, moved):
+        moved["mnist-dr"] = "digits-dr"
+    (tmp_path / "mnist-dr").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert "left the zoo" not in refused("evaluate", "--model", "mnist-dr"), "its folder holds no run yet"
+
+
 def test_a_step_of_a_training_is_not_measured(copied):
     assert "is a step of a training; measure the trained model, digits-dr" in refused("zoo", "measure", "digits-dr@40")

@@ -108,6 +108,7 @@ def test_capsules_of_a_window_have_the_same_numbers_in_the_file_as_on_the_page(v
         ("dynamic", {"model": "digits-dr"}, {"strip": True}),
         ("compare", {"model": "digits-dr", "view": "confusions"}, {"strip": True, "confusions": False}),
         ("results", {}, {"table-figure": False}),
+        ("training", {"model": "digits-dr"}, {"training-image": False}),
         ("viewpoint", {"model": "digits-dr", "details": 1}, {"pooling-shifted": True}),
     ],
 )
