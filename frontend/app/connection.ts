@@ -1,18 +1,20 @@
-// What is told while the server cannot hear: Streamlit forgets it, so it is told again once the connection is back.
+// What is told while the server cannot hear, which Streamlit forgets: it is told once the connection is back.
 
+import { left } from "./leaving";
 import { settled } from "./script-state";
 
 const STATE = "data-test-connection-state";
 const ROOM = 1500; // milliseconds in which a connection that is back says who it is, and its session begins to run
 
+const LOOK = 250; // milliseconds after which it is looked again whether it runs still
+
 const unheard = new Map<Node, Map<string, () => void>>(); // by the component, and by what it tells
-let returned = -Infinity; // when the connection was back last
+let waiting: number | undefined; // until the session of a connection that is back has drawn the page
 const place = document.querySelector(`[${STATE}]`);
 if (place) {
   new MutationObserver(() => {
-    if (!connected()) return;
-    returned = performance.now();
-    setTimeout(again, ROOM);
+    window.clearTimeout(waiting);
+    waiting = connected() ? window.setTimeout(tellAll, ROOM) : undefined;
   }).observe(place, { attributeFilter: [STATE] });
 }
 
@@ -20,12 +22,11 @@ function connected(): boolean {
   return (document.querySelector(`[${STATE}]`)?.getAttribute(STATE) ?? "CONNECTED") === "CONNECTED";
 }
 
-/** Tell something; while there is no connection, or only just again, the last of its name is told again later. */
+/** Tell something once: where there is no connection, or only just again, the last of its name is told when it is heard. */
 export function tellSurely(component: Node, what: string, tell: () => void): void {
   unheard.get(component)?.delete(what); // an older one
-  tell();
-  if (connected() && performance.now() - returned > ROOM) return;
-  unheard.set(component, (unheard.get(component) ?? new Map<string, () => void>()).set(what, tell));
+  if (connected() && waiting === undefined) tell();
+  else unheard.set(component, (unheard.get(component) ?? new Map<string, () => void>()).set(what, tell));
 }
 
 /** Once the connection is back, have the page run: its session may be a new one, which knows none of what is drawn. */
@@ -41,9 +42,12 @@ export function onReturn(run: () => void, signal: AbortSignal): void {
   signal.addEventListener("abort", () => watching.disconnect());
 }
 
-function again(): void {
-  if (!connected()) return; // once it is back, this comes again
-  if (!settled()) return void setTimeout(again, ROOM); // a new session hears of nothing that it has not drawn
+function tellAll(): void {
+  if (left() || !settled()) {
+    waiting = window.setTimeout(tellAll, LOOK); // a new session hears of nothing that it has not drawn
+    return;
+  }
+  waiting = undefined;
   const all = [...unheard];
   unheard.clear();
   for (const [component, told] of all) if (component.isConnected) for (const tell of told.values()) tell();
