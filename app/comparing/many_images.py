@@ -14,7 +14,7 @@ from app.page.widgets import chosen, segments
 from app.scene import Scene, SceneError
 from app.shared import resources
 from app.sources import images
-from app.state.choices import FEWEST, MOST
+from app.state.choices import FEWEST, MOST, Choices
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import Predictions
 from capsviz.figures.network import Part
@@ -33,7 +33,7 @@ def show(current: Scene) -> None:
     """The controls, and the grid."""
     records = methods.records(current, drawing=True)
     test = methods.test_images(current, records.values())
-    pair = pair_of(current, records)
+    pair = pair_of(current.choices, records)
     with st.container(key="many_choices"):
         measure = _controls(current, records, pair, test)
     which = images_of(current, records, pair, measure)
@@ -44,9 +44,9 @@ def show(current: Scene) -> None:
     )
 
 
-def pair_of(current: Scene, records: dict[str, Predictions]) -> tuple[str, str] | None:
+def pair_of(choices: Choices, records: dict[str, Predictions]) -> tuple[str, str] | None:
     """The two models whose difference counts: the chosen ones, else the first two; None where there is one only."""
-    pair = current.choices.pair
+    pair = choices.pair
     if pair and set(pair) <= records.keys():
         return pair
     names = list(records)
@@ -109,13 +109,8 @@ def _one_of_pair(label: str, pair: tuple[str, str], place: int, records: dict[st
     called = methods.titles(records)
     chosen(
         st.selectbox, label, "pair", pair[place], list(records), key=f"pair{place}", format_func=called.get,
-        read=lambda name, now: {"pair": _with(_of(now.pair, records) or pair, place, name)},
+        read=lambda name, now: {"pair": _with(pair_of(now, records) or pair, place, name)},
     )  # fmt: skip
-
-
-def _of(pair: tuple[str, str] | None, records: dict[str, Predictions]) -> tuple[str, str] | None:
-    """The pair where both models are shown."""
-    return pair if pair and set(pair) <= records.keys() else None
 
 
 def _with(pair: tuple[str, str], place: int, name: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from capsviz.training.evaluate import evaluate
 from capsviz.training.loop import build, kept_at, train
 from capsviz.training.publish import exemplar_images
 from capsviz.training.recipes import Recipe, recipes
-from capsviz.training.runs import CHECKPOINT, SUMMARY, check_same_run, holds_run, read_position, read_summary
+from capsviz.training.runs import check_same_run, holds_run, read_run
 from capsviz.zoo import checkpoints
 from capsviz.zoo.manifest import changing, check_seen
 from capsviz.zoo.storage import unpacked
@@ -50,8 +50,7 @@ def publish_checkpoints(name: str, out: Path, *, threads: int | None = None, qui
     config, entry = recipe_of(name).config, zoo.entry(name)
     folder = out / f"{name}-checkpoints"
     if holds_run(folder):  # which `train` would have one name otherwise
-        done = (folder / SUMMARY).exists()
-        check_same_run(config, read_summary(folder) if done else read_position(folder / CHECKPOINT), folder)
+        check_same_run(config, read_run(folder), folder)
     outcome = train(config, folder, resume=True, threads=threads, quiet=quiet, keep=STEPS)
     if outcome.stopped:
         raise SettingsError(

@@ -155,6 +155,11 @@ def holds_run(folder: Path) -> bool:
     return (folder / CHECKPOINT).exists() or (folder / SUMMARY).exists()
 
 
+def read_run(folder: Path) -> dict[str, Any]:
+    """What the run in a folder says of itself: its summary where it is finished, else the header of its checkpoint."""
+    return read_summary(folder) if (folder / SUMMARY).exists() else read_position(folder / CHECKPOINT)
+
+
 def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
     """The summary of a run that is finished; SettingsError when the folder holds a run and nobody said to go on.
 
@@ -162,8 +167,7 @@ def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict
     """
     if not holds_run(folder):
         return None
-    is_finished = (folder / SUMMARY).exists()
-    found = read_summary(folder) if is_finished else read_position(folder / CHECKPOINT)
+    is_finished, found = (folder / SUMMARY).exists(), read_run(folder)
     started = TrainingConfig.from_dict(found["training"]).command()
     place = f"--out {quote(str(folder.parent))} --name {quote(folder.name)}"
     check_same_run(config, found, folder, f"--name, or repeat its command: {started} {place} --resume")

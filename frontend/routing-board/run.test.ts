@@ -39,6 +39,7 @@ const data = {
     { name: "v", array: "heads", since: 2 },
   ],
   presence: Float32Array.of(1, 0.5),
+  even: Float32Array.of(0.5, 0.5),
   origin: Float32Array.of(0, 0, 0),
   poses: new Float32Array(4),
   shares: Float32Array.of(0.5, 0.5, 0.5, 0.5, 0.9, 0.1, 0.25, 0.75),

@@ -102,6 +102,8 @@ export class Run {
   readonly lower: number;
   readonly pairs: number;
   readonly dim: number;
+  /** Whether an even share is the same for all: not in a convolutional layer. */
+  readonly alike: boolean;
   /** T: so many of the iterations that there are. */
   private rounds: number;
 
@@ -111,6 +113,7 @@ export class Run {
     this.lower = data.presence.length;
     this.pairs = this.lower * this.upperCount;
     this.dim = data.poses.length / data.iterations;
+    this.alike = data.even.every((share) => share === data.even[0]);
   }
 
   get iterations(): number {
@@ -144,11 +147,6 @@ export class Run {
   /** The chosen class. */
   get upper(): number {
     return this.data.upper;
-  }
-
-  /** Whether an even share is the same for all: not in a convolutional layer. */
-  get alike(): boolean {
-    return this.data.even.every((share) => share === this.data.even[0]);
   }
 
   /** Row, column and type of a capsule on the board. */

@@ -1,12 +1,12 @@
 // One image seen by one amount of a change after the other: what networks say of it, and how their numbers go along.
 // All amounts are here; the host hears at which the visitor left it.
 
-import { isolated } from "../core/letters";
 import { minIndex, sum } from "d3-array";
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { paintImage } from "../core/canvas";
 import { element, roomBelow } from "../core/dom";
+import { isolated } from "../core/letters";
 import type { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
 import { PlayerControls } from "../core/player-controls";
