@@ -132,14 +132,15 @@ def _drawn(current: Scene, trace: Trace | None, whose: str) -> None:
             st.caption("The first drawing comes after the first epoch.")
             return
         figure = reconstruction_figure(trace.reconstruction[0], title="Drawn", dark=current.dark, height=HEIGHT)
-        layout.show(figure, "training-drawn", "The image as the network draws it", height=PRESENTED)
+        name = f"The image as the network draws it: {picture(current).title}"
+        layout.show(figure, "training-drawn", name, height=PRESENTED)
         st.caption(f"As {whose} draws it, which reads {in_words(trace)}.")
 
 
 def _image(current: Scene) -> None:
     pixels = data.to_float(picture(current).pixels)
     figure = reconstruction_figure(pixels, title="The image", dark=current.dark, height=HEIGHT)
-    layout.show(figure, "training-image", "The image", height=PRESENTED)
+    layout.show(figure, "training-image", f"The image: {picture(current).title}", height=PRESENTED)
 
 
 def _shares(current: Scene, trace: Trace, whose: str) -> None:
@@ -149,6 +150,7 @@ def _shares(current: Scene, trace: Trace, whose: str) -> None:
     # Labels of the image on stage are of the classes of the model on stage; those of a digit that stands in are digits.
     foreign = shown is current.picture and trace.classes != current.entry.classes
     label = labels[0] if labels and not foreign and current.choices.upper is None else current.upper(trace)
+    name = f"What the capsules give: {shown.title}"
     if "couplings" in algorithm.pictures:
         figure = couplings.coupling_geometry(trace, 0, label, trace.layer.iterations, dark=current.dark)
         said = f"Couplings under {whose}, over the image: orange is more than the even share, blue less."
@@ -157,11 +159,12 @@ def _shares(current: Scene, trace: Trace, whose: str) -> None:
         figure = discriminative.coefficient_map(b, trace.grid, upper=label, dark=current.dark)
         *numbers, _ = figure.layout.annotations  # the last one, a sentence with counts, is wider than a phone
         figure.layout.annotations = numbers
+        name = f"What the capsules give: class {trace.classes[label]}"
         said = f"Coefficients b of {whose} for class {plain(trace.classes[label])}, the same for every image."
     else:
         figure = sankey.type_flow(trace, dark=current.dark)
         said = f"What each type of capsule gives to each class, under {whose}."
-    layout.show(figure.update_layout(height=TALL), "training-shares", "What the capsules give", height=TALL_PRESENTED)
+    layout.show(figure.update_layout(height=TALL), "training-shares", name, height=TALL_PRESENTED)
     st.caption(said)
 
 

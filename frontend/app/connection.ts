@@ -10,11 +10,15 @@ const LOOK = 250; // milliseconds after which it is looked again whether it runs
 
 const unheard = new Map<Node, Map<string, () => void>>(); // by the component, and by what it tells
 let waiting: number | undefined; // until the session of a connection that is back has drawn the page
+const returning = new Set<() => void>(); // what is done once the connection is back
 const place = document.querySelector(`[${STATE}]`);
+let lost = !connected();
 if (place) {
   new MutationObserver(() => {
     window.clearTimeout(waiting);
     waiting = connected() ? window.setTimeout(tellAll, ROOM) : undefined;
+    if (lost && connected()) for (const run of returning) run();
+    lost = !connected();
   }).observe(place, { attributeFilter: [STATE] });
 }
 
@@ -31,15 +35,8 @@ export function tellSurely(component: Node, what: string, tell: () => void): voi
 
 /** Once the connection is back, have the page run: its session may be a new one, which knows none of what is drawn. */
 export function onReturn(run: () => void, signal: AbortSignal): void {
-  const app = document.querySelector(`[${STATE}]`);
-  if (!app) return;
-  let lost = !connected();
-  const watching = new MutationObserver(() => {
-    if (lost && connected()) run();
-    lost = !connected();
-  });
-  watching.observe(app, { attributeFilter: [STATE] });
-  signal.addEventListener("abort", () => watching.disconnect());
+  returning.add(run);
+  signal.addEventListener("abort", () => returning.delete(run));
 }
 
 function tellAll(): void {

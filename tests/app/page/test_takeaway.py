@@ -19,6 +19,7 @@ from app.shared import resources
 from app.sources import browsing, linked_picture
 from capsviz.boards import Board, board_csv
 from capsviz.boards.message import unpack
+from capsviz.data import DIGITS
 from capsviz.errors import CapsvizError
 from capsviz.routing import DenseVotes
 from capsviz.routing.dynamic import dynamic_routing
@@ -108,7 +109,7 @@ def test_capsules_of_a_window_have_the_same_numbers_in_the_file_as_on_the_page(v
         ("dynamic", {"model": "digits-dr"}, {"strip": True}),
         ("compare", {"model": "digits-dr", "view": "confusions"}, {"strip": True, "confusions": False}),
         ("results", {}, {"table-figure": False}),
-        ("training", {"model": "digits-dr"}, {"training-image": False}),
+        ("training", {"model": "digits-dr"}, {"training-image": True}),
         ("viewpoint", {"model": "digits-dr", "details": 1}, {"pooling-shifted": True}),
     ],
 )
@@ -137,6 +138,11 @@ def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit, mod
     name = capsules.split(",")[0].removeprefix("capsules of ")
     own = next(each for each in fields["decoders"] if each["title"] == name)
     assert float(capsules.split(",")[2]) == pytest.approx(own["poses"][0][3], rel=1e-5)
+
+
+def test_the_digit_that_stands_in_on_training_is_called_by_its_own_name(visit: Visit):
+    app = visit("training", model="cifar10-dr-residual")
+    assert app.session_state["shown"].pictures["training-image"][0].startswith(f"The image: {DIGITS.title} test image")
 
 
 def test_pictures_of_one_title_are_told_apart():
