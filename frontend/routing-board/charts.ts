@@ -88,7 +88,7 @@ export class Bars extends BoardPanel {
     pen.fillStyle = theme.muted;
     const words = fitted(
       pen,
-      others === 1 ? "1 other class is less active" : `${others} other classes are less active`,
+      others === 1 ? "1 other class is not shown" : `${others} other classes are not among the most active`,
       this.width,
     );
     pen.fillText(words, 0, this.under + (listed.length + 0.5) * row + 5 * look.scale);
