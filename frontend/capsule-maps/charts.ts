@@ -8,7 +8,7 @@ import { line as path } from "d3-shape";
 import { Panel, type Pen } from "../core/canvas";
 import { element } from "../core/dom";
 import type { Look } from "../core/look";
-import { counted, indices, shown } from "../core/numbers";
+import { counted, ends, indices, shown } from "../core/numbers";
 import { ScrubbedPanel } from "../core/scrubbed";
 import { line, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
@@ -132,11 +132,19 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
 }
 
 export function written(value: number, percent: boolean): string {
+  if (percent && value > 0 && value < 5e-5) return "< 0.01 %";
+  if (percent && value < 1 && value >= 0.99995) return "> 99.99 %";
   const close = (value > 0 && value < 0.0995) || (value >= 0.9995 && value < 1); // to none or to all of them
   if (percent) return `${(100 * value).toFixed(close ? 2 : 1)} %`;
   const size = Math.abs(value);
   if (size >= 1e6) return value.toExponential(1).replace("e+", "e").replace("-", "−"); // in the room beside a chart
   return size >= 100 ? counted(value) : shown(value, size >= 10 ? 1 : 3);
+}
+
+/** The ends −reach and reach of a key, and whether some of the numbers lie beyond. */
+export function keyEnds(reach: number, low: number, high: number): [low: string, high: string] {
+  const [first, last] = ends(-reach, reach);
+  return [(low < -reach ? "≤ " : "") + first, (high > reach ? "≥ " : "") + last];
 }
 
 /** How the first map's numbers are spread at the frame that is shown. */
@@ -154,9 +162,7 @@ export class Histogram extends Panel<DrawState> implements Part {
   update({ fields }: MapsData): void {
     const { symbol, reach, low, high } = fields.maps[0];
     this.far = Math.min(1.6 * reach, Math.max(Math.abs(low), Math.abs(high))) || 1;
-    this.ends = [shown(-this.far, 2), shown(this.far, 2)]; // the bars there count what lies beyond as well
-    if (low < -this.far) this.ends[0] = `≤ ${this.ends[0]}`;
-    if (high > this.far) this.ends[1] = `≥ ${this.ends[1]}`;
+    this.ends = keyEnds(this.far, low, high); // the bars there count what lies beyond as well
     this.words.replaceChildren(element("strong", { textContent: `How ${symbol} is spread` }));
     this.canvas.setAttribute("aria-label", `histogram of ${symbol} from ${this.ends.join(" to ")}`);
   }

@@ -9,6 +9,7 @@ import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
 import { counted, largest, shown } from "../core/numbers";
 import { fitted, roomFor, strokeIn } from "../core/shapes";
+import { keyEnds } from "./charts";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
 
@@ -130,9 +131,7 @@ export class CapsuleMap implements Part {
     this.note.textContent = note;
     const keys = this.number ? "" : " Arrow keys choose a capsule.";
     this.tiles.canvas.setAttribute("aria-label", `${title}. ${data.fields.alt}${keys}`);
-    const decimals = reach >= 0.01 ? 2 : 4;
-    this.low.textContent = (low < -reach ? "≤ " : "") + shown(-reach, decimals);
-    this.high.textContent = (high > reach ? "≥ " : "") + shown(reach, decimals);
+    [this.low.textContent, this.high.textContent] = keyEnds(reach, low, high);
     this.bar.style.background = `linear-gradient(to right, ${look.diverging.css.join(",")})`;
   }
 

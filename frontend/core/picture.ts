@@ -22,7 +22,9 @@ function paint(root: HTMLElement, pen: Pen, ground: string): void {
 }
 
 function walk(at: Element, pen: Pen): void {
-  if (at.matches(LEFT_OUT) || !at.checkVisibility({ visibilityProperty: true })) return;
+  const style = getComputedStyle(at);
+  const boxless = style.display === "contents"; // what stands in it is on the screen, and it is not
+  if (at.matches(LEFT_OUT) || !(boxless || at.checkVisibility({ visibilityProperty: true }))) return;
   const box = at.getBoundingClientRect();
   if (at instanceof HTMLCanvasElement) {
     pen.save();
@@ -34,11 +36,10 @@ function walk(at: Element, pen: Pen): void {
     pen.restore();
     return;
   }
-  const style = getComputedStyle(at);
   pen.save();
-  pen.globalAlpha *= Number(style.opacity);
-  ground(pen, box, style);
-  if (style.overflowX !== "visible" || style.overflowY !== "visible") {
+  if (!boxless) pen.globalAlpha *= Number(style.opacity);
+  if (box.width && box.height) ground(pen, box, style);
+  if (!boxless && (style.overflowX !== "visible" || style.overflowY !== "visible")) {
     pen.beginPath();
     pen.rect(box.left, box.top, box.width, box.height); // what is scrolled away, or cut, stands beside it
     pen.clip();
@@ -52,15 +53,19 @@ function walk(at: Element, pen: Pen): void {
 
 /** Behind an element: its colour, or its colours from left to right, and its border. */
 function ground(pen: Pen, box: DOMRect, style: CSSStyleDeclaration): void {
+  const side = Math.min(box.width, box.height);
+  const radius = parseFloat(style.borderTopLeftRadius) * (style.borderTopLeftRadius.endsWith("%") ? side / 100 : 1);
   const shape = (): void => {
     pen.beginPath();
-    pen.roundRect(box.left, box.top, box.width, box.height, parseFloat(style.borderTopLeftRadius) || 0);
+    pen.roundRect(box.left, box.top, box.width, box.height, Math.min(radius, side / 2));
   };
   const colours = style.backgroundImage.startsWith("linear-gradient(to right")
     ? [...style.backgroundImage.matchAll(/((?:rgb|color|oklab)a?\([^)]*\))(?: ([\d.]+)%)?/g)]
     : [];
   if (colours.length) {
-    const gradient = pen.createLinearGradient(box.left, 0, box.right, 0);
+    // In SVG it stands where the page says, whatever the pen is moved by.
+    const moved = pen instanceof Context ? pen.getTransform().e : 0;
+    const gradient = pen.createLinearGradient(box.left + moved, 0, box.right + moved, 0);
     colours.forEach(([, colour, at], k) => {
       gradient.addColorStop(at ? Number(at) / 100 : k / (colours.length - 1), colour);
     });

@@ -16,6 +16,7 @@ const HOLD = 620;
 const GLIDE = 380;
 const LINGER = 3500; // milliseconds that the last frame stands before a performance begins anew
 const READING = 1200; // milliseconds more that the first frame stands where it plays by itself
+const LONGEST = 250; // milliseconds that count between two looks: a tab that nobody sees is not looked at
 const REST = 500; // milliseconds without a move after which the place counts as chosen
 
 interface Options {
@@ -179,6 +180,7 @@ export class PlayerControls {
   private follow({ group, share, from }: Moved): void {
     if (!this.group || group !== this.group || from === this) return;
     this.stop();
+    window.clearTimeout(this.resting); // the other one says where they stand
     this.player.share = share;
     if (!from.timer) this.player.place(this.index); // among other frames it may stand between two
     this.shown();
@@ -214,6 +216,11 @@ export class PlayerControls {
     window.clearTimeout(this.resting);
     this.frame = new SharedValue();
     this.options.halted?.();
+  }
+
+  /** Stay where it stands: the host says so, or has not heard of it yet. */
+  stay(frame: number | null, count?: number): void {
+    this.frame.takes(frame, count, true);
   }
 
   /** Stand where the host has it, whatever it was doing. Nobody hears of it. */
@@ -257,9 +264,10 @@ export class PlayerControls {
     const jumping = calm();
     let before = performance.now();
     const frame = (now: number): void => {
+      const passed = Math.min(now - before, LONGEST);
       if (!this.player.ended) {
-        if (this.player.advance(now - before, jumping)) this.moved();
-      } else if (this.player.stands(now - before) > LINGER) {
+        if (this.player.advance(passed, jumping)) this.moved();
+      } else if (this.player.stands(passed) > LINGER) {
         this.player.start();
         this.moved();
       }

@@ -84,3 +84,20 @@ test("another number of frames keeps the share of the way", () => {
   player.resize(1);
   assert.equal(player.position, 0);
 });
+
+test("with another number of frames while it plays it goes on from the same place among them", () => {
+  for (const [begun, count] of [
+    [20, 12],
+    [8, 36],
+  ]) {
+    const player = new Player(24, 100, 50);
+    player.place(begun);
+    player.start();
+    player.resize(count);
+    const [place, frame] = [player.position, Math.floor(player.position)];
+    assert.ok(!player.ended);
+    const positions = played(player, 160);
+    assert.ok(positions[0] >= place && positions[0] < frame + 1, `${place}, then ${positions[0]}`);
+    assert.ok(positions.includes(frame + 1));
+  }
+});

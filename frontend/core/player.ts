@@ -46,9 +46,11 @@ export class Player {
 
   /** Another number of frames, the same place among them. */
   resize(count: number): void {
+    if (count === this.count) return;
     const { share } = this;
     this.count = count;
     this.share = share;
+    this.goOn();
   }
 
   /** The frame that a step back (−1) or on (+1) leads to: between two frames, the next one on that side. */
@@ -59,6 +61,11 @@ export class Player {
   /** Begin to play, from the start where it stands at the end. */
   start(): void {
     if (this.position >= this.last) this.position = 0;
+    this.goOn();
+  }
+
+  /** Play from where it stands. */
+  private goOn(): void {
     this.from = Math.floor(this.position);
     this.way = unsmoothed(this.position - this.from);
     this.held = 0;

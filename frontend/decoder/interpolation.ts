@@ -9,7 +9,7 @@ export function length(numbers: ArrayLike<number>): number {
   return Math.hypot(...Array.from(numbers));
 }
 
-/** The angle between two masked capsules; those of two classes are orthogonal. */
+/** The angle between two masked capsules; those of two classes are orthogonal. NaN where one of a class has no length. */
 export function angleBetween([from, start]: Capsule, [to, end]: Capsule): number {
   if (from !== to) return Math.PI / 2;
   const product = Array.from(start).reduce((sum, value, d) => sum + value * end[d], 0);

@@ -183,7 +183,7 @@ export class Walk implements HandPanel {
     const whose = data.decoders.length > 1 ? `${data.decoders[data.lead].title}: ` : "";
     this.reading.textContent =
       `${whose}Length here ${size.toFixed(2)}, from ${length(ends[0][1]).toFixed(2)} ` +
-      `to ${length(ends[1][1]).toFixed(2)}; angle between the two ${angle.toFixed(0)}°`;
+      `to ${length(ends[1][1]).toFixed(2)}${Number.isNaN(angle) ? "" : `; angle between the two ${angle.toFixed(0)}°`}`;
   }
 
   destroy(): void {

@@ -50,14 +50,17 @@ export class Bars extends BoardPanel {
     const { theme } = look;
     const names = listed.map((j) => classes[j]);
     const left = Math.max(44, 10 + roomFor(pen, names, 14, look, 0.4 * this.width));
-    const said = (j: number): string => {
+    const plain = listed.map((j) => (view.lengths ? shown(view.lengths[j], 2) : ""));
+    const compared = listed.map((j, line) => {
       const moved = (view.lengths?.[j] ?? 0) - (view.baseLengths?.[j] ?? view.lengths?.[j] ?? 0);
-      const more = Math.abs(moved) >= 0.005 ? ` (${moved > 0 ? "+" : ""}${shown(moved, 2)})` : "";
-      return view.lengths ? shown(view.lengths[j], 2) + more : "";
-    };
-    // Room for the longest words behind the longest bar.
+      return plain[line] + (Math.abs(moved) >= 0.005 ? ` (${moved > 0 ? "+" : ""}${shown(moved, 2)})` : "");
+    });
+    // Room for the longest words behind the longest bar, and for the bar: the outline says as well how far it moved.
     pen.font = look.type(14, "bold");
-    const room = Math.max(46, 8 + Math.max(...listed.map((j) => pen.measureText(said(j)).width)));
+    const taken = (words: string[]): number =>
+      Math.max(46, 8 + Math.max(...words.map((each) => pen.measureText(each).width)));
+    const said = this.width - left - taken(compared) < this.width / 4 ? plain : compared;
+    const room = taken(said);
     const x = scaleLinear([0, run.top], [left, this.width - room]);
     this.heading(pen, look, bars.titles);
     listed.forEach((j, line) => {
@@ -80,7 +83,7 @@ export class Bars extends BoardPanel {
         pen.setLineDash([]);
       }
       pen.fillStyle = theme.text;
-      pen.fillText(said(j), x(Math.max(value, base ?? 0)) + 5, y + row / 2 + 5 * look.scale);
+      pen.fillText(said[line], x(Math.max(value, base ?? 0)) + 5, y + row / 2 + 5 * look.scale);
     });
     const others = run.upperCount - listed.length;
     if (!others) return;

@@ -296,5 +296,5 @@ function means(run: Run, shares: Float32Array, upper: number): Float32Array {
 
 /** Less than the even share blue, more orange, the even share clear; share: −1..1 of the farthest. */
 function warmth(share: number): string {
-  return share < 0 ? `rgba(70,160,255,${-0.85 * share})` : `rgba(255,150,40,${0.85 * share})`;
+  return share < 0 ? `rgba(70,160,255,${(-0.85 * share).toFixed(3)})` : `rgba(255,150,40,${(0.85 * share).toFixed(3)})`;
 }

@@ -69,7 +69,9 @@ export class SweepBoard extends Board<Message> {
     }
     this.drawn.hidden = !drawer;
     const pace = WHOLE / amounts.length;
-    if (!this.controls) {
+    if (this.controls) {
+      Object.assign(this.controls.player, { hold: 0.3 * pace, glide: 0.7 * pace });
+    } else {
       this.controls = new PlayerControls({
         count: amounts.length,
         show: () => this.layout(),
@@ -87,7 +89,10 @@ export class SweepBoard extends Board<Message> {
       // Between the usual amounts one came or went: what is shown has another number now.
       const shown = before.amounts[this.controls.index];
       const number = minIndex(amounts, (amount) => Math.abs(amount - shown));
-      if (this.controls.renumber(amounts.length, number) && !turned) return;
+      if (this.controls.renumber(amounts.length, number) && !turned) {
+        this.controls.stay(message.frame, message.acknowledged.amount);
+        return;
+      }
     }
     this.controls.stand(message.frame, message.acknowledged.amount);
   }

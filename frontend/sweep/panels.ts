@@ -7,7 +7,7 @@ import { line as path } from "d3-shape";
 import { paintImage, Panel, type Pen, raster } from "../core/canvas";
 import { element, pointed } from "../core/dom";
 import type { Look } from "../core/look";
-import { indices, shown } from "../core/numbers";
+import { ends, indices } from "../core/numbers";
 import { line, scaleBar, strokeIn } from "../core/shapes";
 import { AmountsPanel, type Scene, UNDER } from "./axis";
 
@@ -125,12 +125,13 @@ export class Numbers extends AmountsPanel {
     const count = data.amounts.length;
     const x = this.x(scene);
     const high = (floor - top) / rows.length;
-    const cells = raster(values, count, rows.length, look.diverging, -reach, reach);
     pen.imageSmoothingEnabled = false;
     // Each column from half way to the amount before to half way to the next.
     data.amounts.forEach((amount, at) => {
       const [from, to] = [at - 1, at + 1].map((next) => x((amount + (data.amounts[next] ?? amount)) / 2));
-      pen.drawImage(cells, at, 0, 1, rows.length, from, top, to - from, floor - top);
+      const column = Float32Array.from(rows, (_, row) => values[row * count + at]);
+      const cells = raster(column, 1, rows.length, look.diverging, -reach, reach);
+      pen.drawImage(cells, from, top, to - from, floor - top);
     });
     pen.font = look.type(13);
     pen.fillStyle = look.theme.muted;
@@ -140,7 +141,7 @@ export class Numbers extends AmountsPanel {
       if (k % every === 0) pen.fillText(String(row), this.left(look) - 5, top + (k + 0.5) * high + 4 * look.scale);
     });
     pen.textAlign = "left";
-    scaleBar(pen, this.width, 2, look.diverging.css, [shown(-reach, 2), shown(reach, 2)], look);
+    scaleBar(pen, this.width, 2, look.diverging.css, ends(-reach, reach), look);
     this.axis(pen, scene, top);
   }
 }
