@@ -156,6 +156,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     window.clearTimeout(held);
     if (link instanceof HTMLAnchorElement) leaving().leaves(new URL(link.href).pathname, performance.now());
   };
+  // What a pointer chose leaves the keys to the player: they go on choosing for those who came there by keys.
+  const freed = ({ detail, target }: MouseEvent): void => {
+    const chosen = target instanceof Element ? target.closest<HTMLElement>("[role=radio], [role=tab]") : null;
+    if (detail && moves("player")) chosen?.blur();
+  };
   const returned = (event: Event): void => {
     if (event.isTrusted) window.clearTimeout(held); // not where the page only asks again
     leaving().leaves(window.location.pathname, performance.now());
@@ -168,6 +173,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   passOver(signal);
   byKeys(signal);
   document.addEventListener("click", followed, { signal, capture: true });
+  document.addEventListener("click", freed, { signal, capture: true });
   window.addEventListener("popstate", returned, { signal });
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
   let resized = window.setTimeout(tellSize, 0);

@@ -77,6 +77,21 @@ def test_a_choice_that_brings_a_sentence_above_it_keeps_the_focus(visitor: Visit
     sync_api.expect(picker.locator(":focus")).to_have_text("L1")
 
 
+def test_a_class_that_a_pointer_chose_leaves_the_keys_to_the_player(visitor: Visitor):
+    visitor.open("dynamic?model=digits-dr&image=3")
+    visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio").nth(5).click()
+    visitor.eventually(lambda: "class=5" in visitor.query(), "the class is chosen")
+    visitor.settle()
+    frame = visitor.window.locator("output.frame").first
+    for key, said in (("Home", "iteration 1 of 3 · line 1 of 4"), ("ArrowRight", "iteration 1 of 3 · line 2 of 4")):
+        visitor.window.keyboard.press(key)
+        sync_api.expect(frame).to_have_text(said)
+    visitor.window.keyboard.press(" ")
+    sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 4 of 4")
+    visitor.settle()
+    assert "class=5" in visitor.query()
+
+
 def test_results_show_an_experiment_and_its_links_keep_the_choices(visitor: Visitor):
     visitor.open("results?model=digits-dr&image=12")
     for name in (reports.NAMES[0], reports.NAMES[-1]):
