@@ -9,7 +9,8 @@ import { SharedValue } from "../core/shared-value";
 import "./basics.css";
 import { marginGradient, marginLoss, type Margins } from "./margin";
 import { MarginChart } from "./margin-chart";
-import { Later, Slider } from "./slider";
+import { Later } from "../core/later";
+import { Slider } from "./slider";
 
 const GAP = 25; // CSS pixels between chart and table, and one that widths are rounded by
 const BELOW = 110; // CSS pixels that stay free below the board, in ordinary type

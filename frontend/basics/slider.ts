@@ -2,8 +2,6 @@
 
 import { element, quietOutput } from "../core/dom";
 
-const REST = 300; // milliseconds without another move after which the place counts as chosen
-
 interface Range {
   readonly least: number;
   readonly most: number;
@@ -44,32 +42,5 @@ export class Slider {
     this.input.value = String(value);
     this.output.textContent = this.range.written(value);
     this.input.setAttribute("aria-valuetext", this.output.textContent);
-  }
-}
-
-/** Does something once nothing has moved for a moment. */
-export class Later {
-  private timer: number | undefined;
-
-  constructor(private readonly act: () => void) {}
-
-  /** Whether something has just moved. */
-  get waiting(): boolean {
-    return this.timer !== undefined;
-  }
-
-  soon(): void {
-    this.stop();
-    this.timer = window.setTimeout(() => this.now(), REST);
-  }
-
-  now(): void {
-    this.stop();
-    this.act();
-  }
-
-  stop(): void {
-    window.clearTimeout(this.timer);
-    this.timer = undefined;
   }
 }

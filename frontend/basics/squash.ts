@@ -9,7 +9,8 @@ import { SharedValue } from "../core/shared-value";
 import { squashed } from "../core/vectors";
 import { isolated } from "../core/letters";
 import "./basics.css";
-import { Later, Slider } from "./slider";
+import { Later } from "../core/later";
+import { Slider } from "./slider";
 import { SquashCurve, VectorPlane, type SquashState } from "./squash-panels";
 
 const GAP = 25; // CSS pixels between the pictures, and one that widths are rounded by

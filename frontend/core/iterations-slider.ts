@@ -2,6 +2,7 @@
 // with the keys of the page (frontend/app/keys.ts).
 
 import { element, quietOutput } from "./dom";
+import { Later } from "./later";
 import "./iterations-slider.css";
 
 const REST = 250; // milliseconds without another T after which the place counts as chosen
@@ -27,7 +28,7 @@ export class IterationsSlider {
   );
   private readonly listening = new AbortController();
   private group = "";
-  private resting: number | undefined;
+  private readonly later = new Later(() => this.turn(true), REST);
 
   /** turned: hears another T, whether the visitor leaves it there, and whether it is this board that tells so. */
   constructor(private readonly turned: (rounds: number, rest: boolean, tells: boolean) => void) {
@@ -48,7 +49,7 @@ export class IterationsSlider {
 
   /** Whether the visitor has just moved it. */
   get moving(): boolean {
-    return this.resting !== undefined;
+    return this.later.waiting;
   }
 
   /** From 1 to so many, and with how many the model was trained; one only is no choice. */
@@ -65,11 +66,7 @@ export class IterationsSlider {
   private move(rounds: number): void {
     this.value = rounds;
     this.turn(false);
-    window.clearTimeout(this.resting);
-    this.resting = window.setTimeout(() => {
-      this.resting = undefined;
-      this.turn(true);
-    }, REST);
+    this.later.soon();
   }
 
   /** Here, and on the other boards of the group. */
@@ -95,7 +92,7 @@ export class IterationsSlider {
   }
 
   close(): void {
-    window.clearTimeout(this.resting);
+    this.later.stop();
     this.listening.abort();
   }
 }

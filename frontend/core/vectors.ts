@@ -15,3 +15,17 @@ export function squash(s: readonly number[]): number[] {
   const length = Math.sqrt(dot(s, s));
   return s.map((value) => (value * length) / (1 + length * length));
 }
+
+export interface SemiAxes {
+  readonly long: number;
+  readonly short: number;
+  readonly angle: number; // of the longer one, in radians
+}
+
+/** Those of a Gaussian of this covariance in the plane, at one deviation. */
+export function semiAxes(xx: number, xy: number, yy: number): SemiAxes {
+  const middle = (xx + yy) / 2;
+  const off = Math.hypot((xx - yy) / 2, xy);
+  const axis = (variance: number): number => Math.sqrt(Math.max(0, variance));
+  return { long: axis(middle + off), short: axis(middle - off), angle: Math.atan2(2 * xy, xx - yy) / 2 };
+}

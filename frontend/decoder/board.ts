@@ -7,6 +7,7 @@ import { Board, type Host, type Mount, mounting } from "../core/board";
 import { paintImage, paintInks, pixelsOf, type Shape } from "../core/canvas";
 import { type ColourTable, type Theme } from "../core/colours";
 import { element } from "../core/dom";
+import { Later } from "../core/later";
 import { SharedValue } from "../core/shared-value";
 import { Cells } from "./cells";
 import "./decoder.css";
@@ -72,7 +73,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
   private still: (readonly [Float32Array, string])[][] = [];
   private frame: number | undefined;
   private stamp: number | undefined;
-  private timer = 0;
+  private readonly later = new Later(() => this.leave(), QUIET);
 
   constructor(host: Host) {
     super(host, "live-decoder");
@@ -104,7 +105,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
 
   override destroy(): void {
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
-    window.clearTimeout(this.timer);
+    this.later.stop();
     this.listening.abort();
     this.painted.port1.close();
     this.panel?.destroy?.();
@@ -144,7 +145,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
   /** What the host says, where it is news; under the visitor's hand it may be no more than a new theme. */
   private take({ state, acknowledged }: Message): void {
     this.toldUpper = state.upper;
-    const moving = this.dragging || this.timer !== 0;
+    const moving = this.dragging || this.later.waiting;
     if (!this.left.takes(leftAt(state), acknowledged.left, moving)) return;
     const before = this.state;
     this.state = structuredClone(state);
@@ -211,19 +212,16 @@ class LiveDecoder extends Board<Message> implements Workbench {
   }
 
   forget(): void {
-    window.clearTimeout(this.timer);
-    this.timer = 0;
+    this.later.stop();
   }
 
   leaveSoon(): void {
-    window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.leave(), QUIET);
+    this.later.soon();
   }
 
   /** Not while something plays. */
   leave(): void {
-    window.clearTimeout(this.timer);
-    this.timer = 0;
+    this.later.stop();
     if (this.panel?.playing) {
       this.leaveSoon();
       return;

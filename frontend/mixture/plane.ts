@@ -4,8 +4,9 @@ import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { shown } from "../core/numbers";
 import { bubble, disc, haloed, line, ring, strokeIn } from "../core/shapes";
+import { semiAxes } from "../core/vectors";
 import type { Gaussian, Point } from "./em";
-import { axes, changed, type Frame, mixed } from "./run";
+import { changed, type Frame, mixed } from "./run";
 
 const EDGE = 10; // CSS pixels around what coordinates reach
 
@@ -104,7 +105,7 @@ export class Plane extends Panel<PlaneScene> {
   }
 
   private trace(pen: Pen, gaussian: Gaussian, deviations: number): void {
-    const { long, short, angle } = axes(gaussian);
+    const { long, short, angle } = semiAxes(...gaussian.covariance);
     const [x, y] = this.place(gaussian.mean);
     const size = deviations * this.unit;
     pen.beginPath();

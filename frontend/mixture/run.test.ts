@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { lab } from "d3-color";
 
 import { start } from "../fixtures/two-gaussians";
-import { axes, between, changed, type Frame, mixed, mostShared, run, type State } from "./run";
+import { between, changed, type Frame, mixed, mostShared, run, type State } from "./run";
 
 const state: State = {
   preset: "clusters",
@@ -56,23 +56,6 @@ test("colours are mixed by their lightness and hue as they are seen, whole where
   const half = lab(mixed(colours, [0.5, 0.5, 0]));
   assert.ok(Math.abs(half.l - (blue.l + orange.l) / 2) < 0.5);
   assert.ok(Math.abs(half.a - (blue.a + orange.a) / 2) < 1 && Math.abs(half.b - (blue.b + orange.b) / 2) < 1);
-});
-
-test("an ellipse has the axes of its covariance", () => {
-  const angle = Math.PI / 6;
-  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  const [long, short] = [0.09, 0.01];
-  const found = axes({
-    mean: [0, 0],
-    covariance: [
-      long * cos * cos + short * sin * sin,
-      (long - short) * cos * sin,
-      long * sin * sin + short * cos * cos,
-    ],
-  });
-  assert.ok(Math.abs(found.long - 0.3) < 1e-9 && Math.abs(found.short - 0.1) < 1e-9);
-  assert.ok(Math.abs(found.angle - angle) < 1e-9);
-  assert.deepEqual(axes({ mean: [0, 0], covariance: [0.01, 0, 0.04] }), { long: 0.2, short: 0.1, angle: Math.PI / 2 });
 });
 
 test("between two frames everything is on its way, and what only one of them has stays out", () => {

@@ -115,14 +115,3 @@ export function mixed(colours: readonly string[], shares: readonly number[]): st
     parts.reduce((sum, { share, colour }) => sum + share * colour[channel], 0);
   return lab(mean("l"), mean("a"), mean("b")).formatHex();
 }
-
-/** Semi-axes of a Gaussian at one deviation, the longer one first, and the angle of that one in radians. */
-export function axes({ covariance: [xx, xy, yy] }: Gaussian): { long: number; short: number; angle: number } {
-  const middle = (xx + yy) / 2;
-  const off = Math.hypot((xx - yy) / 2, xy);
-  return {
-    long: Math.sqrt(middle + off),
-    short: Math.sqrt(Math.max(0, middle - off)),
-    angle: Math.atan2(2 * xy, xx - yy) / 2,
-  };
-}

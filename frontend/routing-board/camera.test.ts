@@ -87,9 +87,9 @@ test("while it is turned the unit stays the same", () => {
 test("a Gaussian's ellipse has its deviations as half axes and slants as its covariance does", () => {
   const made = camera();
   const upright = made.ellipse([4, 0, 0, 0, 1, 0, 0, 0, 9]);
-  near([upright.major, upright.minor, upright.angle], [2 * made.unit, made.unit, 0]);
+  near([upright.long, upright.short, upright.angle], [2 * made.unit, made.unit, 0]);
   const slanted = made.ellipse([2.5, 1.5, 0, 1.5, 2.5, 0, 0, 0, 1]);
-  near([slanted.major, slanted.minor, slanted.angle], [2 * made.unit, made.unit, Math.PI / 4]);
+  near([slanted.long, slanted.short, slanted.angle], [2 * made.unit, made.unit, Math.PI / 4]);
   const flat = made.ellipse([1, 1, 0, 1, 1, 0, 0, 0, 0]);
-  assert.ok(flat.minor < 1e-6 && !Number.isNaN(flat.minor));
+  assert.ok(flat.short < 1e-6 && !Number.isNaN(flat.short));
 });

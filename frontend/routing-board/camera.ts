@@ -3,6 +3,7 @@
 import { quantile } from "d3-array";
 
 import type { Place } from "../core/shapes";
+import { semiAxes, type SemiAxes } from "../core/vectors";
 
 export type Point = readonly [number, number, number];
 
@@ -129,17 +130,15 @@ export class Camera {
     return [across + (x - this.centre[0]) / this.unit, up - (y - this.centre[1]) / this.unit];
   }
 
-  /** A Gaussian as seen from here, by its covariance "3 3": half axes of its 1-σ ellipse in pixels, and its slant. */
-  ellipse(covariance: ArrayLike<number>): { major: number; minor: number; angle: number } {
+  /** A Gaussian as seen from here, by its covariance "3 3": semi-axes of its 1-σ ellipse in pixels, and its slant. */
+  ellipse(covariance: ArrayLike<number>): SemiAxes {
     const axes = [this.seen([1, 0, 0]), this.seen([0, 1, 0]), this.seen([0, 0, 1])];
     const form = (a: 0 | 1, b: 0 | 1): number => {
       let sum = 0;
       for (let m = 0; m < 3; m++) for (let n = 0; n < 3; n++) sum += axes[m][a] * covariance[3 * m + n] * axes[n][b];
       return sum;
     };
-    const [xx, xy, yy] = [form(0, 0), form(0, 1), form(1, 1)];
-    const [mean, spread] = [(xx + yy) / 2, Math.hypot((xx - yy) / 2, xy)];
-    const axis = (variance: number): number => this.unit * Math.sqrt(Math.max(0, variance));
-    return { major: axis(mean + spread), minor: axis(mean - spread), angle: Math.atan2(2 * xy, xx - yy) / 2 };
+    const { long, short, angle } = semiAxes(form(0, 0), form(0, 1), form(1, 1));
+    return { long: this.unit * long, short: this.unit * short, angle };
   }
 }

@@ -281,12 +281,12 @@ export class Cloud extends Panel<DrawState> {
 
   /** One and two σ of the class's Gaussian, seen from here: a linear image of a Gaussian is a Gaussian. */
   private ellipses(pen: Pen, { run, look }: DrawState, covariance: Float32Array, mean: Float32Array): void {
-    const { major, minor, angle } = this.camera.ellipse(covariance);
+    const { long, short, angle } = this.camera.ellipse(covariance);
     const [x, y] = this.camera.screen(mean);
     const colour = look.theme.classes[run.upper];
     for (const sigmas of [2, 1]) {
       pen.beginPath();
-      pen.ellipse(x, y, sigmas * major, sigmas * minor, -angle, 0, 2 * Math.PI);
+      pen.ellipse(x, y, sigmas * long, sigmas * short, -angle, 0, 2 * Math.PI);
       pen.globalAlpha = 0.08;
       pen.fillStyle = colour;
       pen.fill();

@@ -1,13 +1,13 @@
 // Upper capsules that are Gaussians: that of the chosen class in each number of its pose, over the votes, and the
 // logistic that switches it on.
 
-import { quantile } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { line as path } from "d3-shape";
 
 import type { Pen } from "../core/canvas";
 import { indices, shown } from "../core/numbers";
 import { disc, haloed, line, strokeIn } from "../core/shapes";
+import { span } from "./camera";
 import type { Run } from "./run";
 import { headings, type DrawState, BoardPanel } from "./panel";
 
@@ -41,16 +41,13 @@ export class Curves extends BoardPanel {
 
   /** From where to where component h is drawn: the votes but the farthest on either side, and every Gaussian. */
   private range({ data, dim, lower }: Run, h: number): [number, number] {
-    const values = Float32Array.from({ length: lower }, (_, i) => data.votes[i * dim + h]);
-    let low = quantile(values, FAR) ?? 0;
-    let high = quantile(values, 1 - FAR) ?? 0;
-    for (let t = 0; t < data.iterations; t++) {
+    const values = indices(lower).map((i) => data.votes[i * dim + h]);
+    const gaussians = indices(data.iterations).flatMap((t) => {
       const mean = data.poses[t * dim + h];
       const deviation = Math.sqrt(data.variances?.[t * dim + h] ?? 0);
-      low = Math.min(low, mean - 3 * deviation);
-      high = Math.max(high, mean + 3 * deviation);
-    }
-    return [low, high];
+      return [mean - 3 * deviation, mean + 3 * deviation];
+    });
+    return span(values, gaussians, { far: FAR, fenced: false });
   }
 
   /** Densities of the votes of component h over the bins, weighted or not. */
