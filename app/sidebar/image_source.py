@@ -70,11 +70,10 @@ def show(scene: Scene) -> None:
 
 
 def _recorded(name: str) -> dict[str, object]:
-    changes: dict[str, object] = {"only": None}  # its images may say of no class what they show
     try:
-        return changes | trace_sets.choices_with(name)
+        return trace_sets.choices_with(name)
     except TraceError:  # the page says what is wrong with it
-        return changes | {"source": "recorded", "recording": name}
+        return {"source": "recorded", "recording": name, "only": None}
 
 
 def _source_changes(source: str, choices: Choices) -> dict[str, object]:

@@ -104,9 +104,9 @@ def _removed(name: str) -> None:
     choices = scene.choices()
     changes = _without(choices, [name])
     if name in own_traces.traces():
+        if choices.source == "recorded" and trace_sets.chosen(choices.recording) == name:
+            changes |= {"source": "data"}
         own_traces.forget(name)
-        if choices.recording == name:
-            changes |= {"source": "data", "recording": "", "image": None}
     else:
         own_models.forget(name)
         if choices.model == name:

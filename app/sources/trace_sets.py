@@ -64,13 +64,14 @@ def path_of(name: str) -> Path:
 def choices_with(name: str) -> dict[str, object]:
     """The choices that another recording brings: the model and the iterations that were recorded, where they are here.
 
-    Raises TraceError.
+    Its images may say of no class what they show, and EM was recorded with the model's own λ. Raises TraceError.
     """
     made = opened(name).recorded
     entry = resources.entries().get(made["model"])
-    changes: dict[str, object] = {"source": "recorded", "recording": name, "touched": UNTOUCHED}
+    changes: dict[str, object] = {"source": "recorded", "recording": name, "only": None}
+    changes |= {"touched": UNTOUCHED, "temperature": None}
     if network_of(name) is not None:
-        changes |= {"iterations": None, "temperature": None}
+        changes |= {"iterations": None}
     elif entry is not None:
         rounds = made["iterations"]
         changes |= {"model": entry.name, "iterations": None if rounds and rounds > resources.MAX_ITERATIONS else rounds}

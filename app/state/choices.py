@@ -193,7 +193,7 @@ class Choices:
         one_of(SOURCES, "source of images"),
         "data",
         "images of a data set",
-        resets=("picture", "image", "over", *_OF_AN_IMAGE),
+        resets=("picture", "image", "over", "recording", *_OF_AN_IMAGE),
     )
     """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model),
     `recorded` (images and traces that `capsviz trace` left), or `overlaid` (two images over one another)."""

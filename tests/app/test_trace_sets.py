@@ -20,6 +20,7 @@ from capsviz.tracing.intervention import Intervention
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
 from tests.app.reading import charts
+from tests.app.test_recorded_networks import take_from
 
 
 @pytest.fixture
@@ -80,6 +81,14 @@ def test_a_recording_of_the_model_on_stage_begins_untouched(place: Path, bare_ma
     start = Choices("digits-dr", image=3, touched=Intervention(muted=(3,)))
     moved = changed(start, **trace_sets.choices_with("ten"))
     assert (moved.source, moved.recording, moved.touched) == ("recorded", "ten", Intervention())
+
+
+def test_a_recording_of_em_is_chosen_without_the_temperature_under_which_it_is_routed_now(place: Path, visit: Visit):
+    record(capsviz.load("digits-em"), load("digits", "test"), place / "em", name="digits-em", count=2)
+    app = visit("em", model="digits-em", recording="em", **{"lambda": 0.1})
+    app = take_from(app, "recorded")
+    assert not app.exception and "lambda" not in app.query_params
+    assert any("as they were recorded" in caption.value for caption in app.caption)
 
 
 def test_another_t_is_routed_now_and_says_so(place: Path, visit: Visit):

@@ -14,6 +14,7 @@ from capsviz.data import load, to_float
 from tests.app.conftest import Visit
 from tests.app.reading import charts, spoken
 from tests.app.shared.test_own_models import drop
+from tests.app.test_recorded_networks import take_from
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,34 @@ def test_removed_it_is_gone_with_its_file(visit: Visit, content: bytes):
     assert not app.error and not app.warning and "theirs" not in spoken(app)
     assert "recording" not in app.query_params
     assert not file.exists()
+
+
+def test_removed_it_leaves_the_image_of_another_source(visit: Visit, content: bytes):
+    app = take_from(drop(visit("dynamic"), content, "mine.safetensors"), "data")
+    name, _ = own(app)
+    assert "recording" not in app.query_params
+    app.query_params["image"] = "17"
+    app.run()
+    left = dict(app.query_params)
+    app.button(key=f"remove-{name}").click().run()
+    assert not app.exception and not app.warning and app.query_params == left
+
+
+def test_removed_while_a_link_shows_the_first_recording_it_leaves_the_stage(visit: Visit, content: bytes):
+    app = drop(visit("dynamic"), content, "mine.safetensors")
+    name, _ = own(app)
+    del app.query_params["recording"]
+    app.run()
+    assert "theirs" in spoken(app)
+    app.button(key=f"remove-{name}").click().run()
+    assert not app.exception and not app.warning and "source" not in app.query_params
+
+
+def test_all_its_images_are_browsed_whatever_class_was_before(visit: Visit, content: bytes):
+    app = drop(visit("dynamic", model="mnist-dr-paper", only=3), content, "mine.safetensors")
+    assert "only" not in app.query_params and not app.button(key="random").disabled
+    [thumbs] = [group for group in app.get("button_group") if group.key.startswith("image_thumbs")]
+    assert len(thumbs.options) == 2
 
 
 def test_the_oldest_makes_room(visit: Visit, trace: capsviz.Trace, content: bytes):
