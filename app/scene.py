@@ -301,8 +301,8 @@ def model_changes(name: str, choices: Choices, stage: Entry | None = None) -> di
     changes: dict[str, object] = {"model": name, "picture": uploads.again(choices.picture, entries[name])}
     if name == choices.model:
         changes["penalty"] = ""  # which had put another one on stage
-    if trace_sets.absent(choices.source, choices.recording):  # it would stand in for the model all the same
-        return changes | {"source": "data", "recording": ""}
+    if left := trace_sets.left(choices.source, choices.recording):  # it would stand in for the model all the same
+        return changes | left | {"source": "data"}
     if entries[name].data != stage.data:
         return changes
     keep: tuple[str, ...] = ("source", "data", "split", "recording", "only", "image", "over")

@@ -69,21 +69,23 @@ def show(scene: Scene) -> None:
     thumbnails.show(scene)
 
 
-def _recorded(name: str) -> dict[str, object]:
+def _recorded(name: str, choices: Choices) -> dict[str, object]:
     try:
-        return trace_sets.choices_with(name)
+        changes = trace_sets.choices_with(name)
     except TraceError:  # the page says what is wrong with it
-        return {"source": "recorded", "recording": name, "only": None}
+        changes = {"source": "recorded", "recording": name, "only": None}
+    return trace_sets.left(choices.source, choices.recording) | changes
 
 
 def _source_changes(source: str, choices: Choices) -> dict[str, object]:
     if source == "recorded":
-        return _recorded(trace_sets.chosen(choices.recording))
+        return _recorded(trace_sets.chosen(choices.recording), choices)
     entry = resources.entries()[choices.model]  # what is on stage may be the network of a recording
     picture = uploads.link(uploads.kept(source), entry) if source in uploads.GIVEN else ""
     missing = source == "data" and not browsing.here(_wanted(choices, entry))
     only = None if source == "overlaid" else choices.only  # there nothing shows which class keys would leaf through
-    return {"source": source, "picture": picture, "data": DIGITS.name if missing else choices.data, "only": only}
+    changes = {"source": source, "picture": picture, "data": DIGITS.name if missing else choices.data, "only": only}
+    return trace_sets.left(choices.source, choices.recording) | changes
 
 
 def _recording(scene: Scene) -> None:
@@ -95,7 +97,7 @@ def _recording(scene: Scene) -> None:
         "recording",
         name,
         trace_sets.names(),
-        read=lambda name, _: _recorded(name),
+        read=_recorded,
     )
     for damage in trace_sets.damaged().values():
         st.caption(f"Left out: {sentence(damage)}")

@@ -105,7 +105,7 @@ def _removed(name: str) -> None:
     changes = _without(choices, [name])
     if name in own_traces.traces():
         if choices.source == "recorded" and trace_sets.chosen(choices.recording) == name:
-            changes |= {"source": "data"}
+            changes |= trace_sets.left("recorded", name) | {"source": "data"}
         own_traces.forget(name)
     else:
         own_models.forget(name)

@@ -30,6 +30,8 @@ PLACE = "CAPSVIZ_TRACES"
 FILE = ".safetensors"
 COMMAND = "capsviz trace --model mnist-dr-paper --data mnist -o traces/mnist-dr-paper"
 """Makes one of a data set."""
+_NUMBERED: dict[str, object] = {"layer": None, "position": None, "capsule": None}
+"""Choices of what every network numbers in its own way, beside those that go with an image; and none of them."""
 
 
 def folder() -> Path:
@@ -71,7 +73,7 @@ def choices_with(name: str) -> dict[str, object]:
     changes: dict[str, object] = {"source": "recorded", "recording": name, "only": None}
     changes |= {"touched": UNTOUCHED, "temperature": None}
     if network_of(name) is not None:
-        changes |= {"iterations": None}
+        changes |= {"iterations": None} | _NUMBERED
     elif entry is not None:
         rounds = made["iterations"]
         changes |= {"model": entry.name, "iterations": None if rounds and rounds > resources.MAX_ITERATIONS else rounds}
@@ -87,6 +89,13 @@ def absent(source: str, name: str) -> Entry | None:
     """What is known of the network of the recording on stage, where that is not here. Raises TraceError."""
     found = chosen(name) if source == "recorded" else ""
     return network_of(found) if found else None
+
+
+def left(source: str, name: str) -> dict[str, object]:
+    """The choices that go where the source, or the model, is to be another: of what another network numbers otherwise,
+    where that of the recording on stage is not here. Raises TraceError.
+    """
+    return dict(_NUMBERED) if absent(source, name) else {}
 
 
 def opened(name: str) -> TraceSet:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 import capsviz
 from app.shared import own_traces
+from app.sources import trace_sets
 from capsviz.analysis import exchange
 from capsviz.data import load, to_float
+from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
-from tests.app.reading import charts, spoken
+from tests.app.reading import board, charts, spoken
 from tests.app.shared.test_own_models import drop
 from tests.app.test_recorded_networks import take_from
 
@@ -123,6 +127,53 @@ def test_all_its_images_are_browsed_whatever_class_was_before(visit: Visit, cont
     assert "only" not in app.query_params and not app.button(key="random").disabled
     [thumbs] = [group for group in app.get("button_group") if group.key.startswith("image_thumbs")]
     assert len(thumbs.options) == 2
+
+
+NUMBERED = {"layer", "position", "capsule", "type"}
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("dynamic", {"model": "mnist-dr-paper", "touch": "mute:5", "capsule": 5}),
+        ("em", {"model": "digits-matrix", "layer": 0, "position": 3, "type": 2, "capsule": 7}),
+    ],
+)
+def test_nothing_is_looked_at_that_another_network_numbers(visit: Visit, content: bytes, page: str, link: dict):
+    app = drop(visit(page, **link), content, "mine.safetensors")
+    assert app.query_params.keys() & {*NUMBERED, "touch"} == set() and not app.warning
+
+
+def removed(app: AppTest) -> AppTest:
+    name, _ = own(app)
+    return app.button(key=f"remove-{name}").click().run()
+
+
+@pytest.mark.parametrize("leave", [lambda app: take_from(app, "data"), lambda app: take_from(app, "upload"), removed])
+def test_nor_once_that_network_is_left(visit: Visit, content: bytes, leave: Callable[[AppTest], AppTest]):
+    app = drop(visit("dynamic", model="mnist-dr-paper"), content, "mine.safetensors")
+    app.query_params["capsule"] = "9"
+    app.run()
+    assert board(app).fields["capsule"] == 9
+    app = leave(app)
+    assert not app.exception and "capsule" not in app.query_params
+    assert board(app).fields["capsule"] != 9
+
+
+def test_nor_once_a_recording_of_a_model_is_chosen_whose_capsule_stays(
+    visit: Visit, content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    record(capsviz.load("digits-dr"), load("digits", "test"), tmp_path / "ten", name="digits-dr", count=10)
+    app = drop(visit("dynamic", model="digits-dr"), content, "mine.safetensors")
+    app.query_params["capsule"] = "9"
+    app.run()
+    app.selectbox(key="recording").set_value("ten").run()
+    assert app.query_params["recording"] in ("ten", ["ten"]) and "capsule" not in app.query_params
+    app.query_params["capsule"] = "9"
+    app.run()
+    app = take_from(app, "data")
+    assert "recording" not in app.query_params and app.query_params["capsule"] in ("9", ["9"])
 
 
 def test_the_oldest_makes_room(visit: Visit, trace: capsviz.Trace, content: bytes):

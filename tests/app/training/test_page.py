@@ -168,16 +168,18 @@ def test_the_model_is_opened_with_the_image_that_is_on_stage(bare_machine: Path,
     assert torch.equal(again.pixels, on_stage.pixels) and opened.model == "digits-attention"
 
 
-def test_from_an_absent_recording_the_model_is_opened_and_not_the_recording(bare_machine, tmp_path, monkeypatch):
+@pytest.mark.parametrize("model", ["digits-l2", "digits-attention"])
+def test_from_an_absent_recording_the_model_is_opened_and_not_the_recording(bare_machine, tmp_path, monkeypatch, model):
     monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
     record(torch.rand(1, 1, 28, 28), torch.randn(1, 8, 10, 4), "dr", grid=(2, 2, 2)).save(tmp_path / "x.safetensors")
-    choices = Choices("digits-l2", source="recorded", recording="x.safetensors")
+    choices = Choices(model, source="recorded", recording="x.safetensors", layer=0, position=1, kind=1, capsule=3)
     entry = trace_sets.absent(choices.source, choices.recording)
     assert entry is not None
     on_stage, _ = images.resolve(choices, entry)
     opened = display.opened(Scene(choices, entry, on_stage, (), False), "digits-attention")
     again, _ = images.resolve(opened, zoo.entry("digits-attention"))
     assert trace_sets.absent(opened.source, opened.recording) is None and opened.model == "digits-attention"
+    assert {opened.layer, opened.position, opened.kind, opened.capsule} == {None}, "which another network numbers"
     assert torch.equal(again.pixels, on_stage.pixels)
 
 
