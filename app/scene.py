@@ -34,6 +34,8 @@ TOUR = "tour-fragment"
 """Key of the fragment that shows the words of a tour's step."""
 AS_TRAINED = ("perturb", "compare", "basics", "viewpoint")
 """The pages that say nothing of T and λ, and on which every model therefore runs with its own."""
+DRAWN = ("perturb", "viewpoint")
+"""Those of them whose model has to have a decoder."""
 
 TALK = "talk-fragment"
 """Key of the fragment of the sidebar's link to the visitor's own talk, and of whether the page has it."""
@@ -105,7 +107,8 @@ class Scene:
                 each.preset != base.preset,
             ),
         )
-        if entry.data != base.data and resources.has_network(base):
+        own_ones = (each for each in resources.peers(base).values() if each.data == base.data)
+        if resources.has_network(base) and all(each.routing != routing for each in own_ones):
             missing = f"There is no {title} model of {plain(own)} here yet"
             runs = f"so **{plain(entry.name)}** runs on the same image"
             return entry, f"{missing}, {runs}{f' ({training})' * bool(training)}."
@@ -157,6 +160,12 @@ class Scene:
     def drawing(self) -> tuple[Entry, str]:
         """As `sibling`, the chosen model where it has a decoder, else one of its algorithm that has one."""
         return self.sibling(self.entry.routing, decoder=True)
+
+    def running(self, page: str) -> Entry:
+        """The model that a page runs. Raises NoModel where there is none."""
+        if page == "basics":
+            return self.squashing()[0]
+        return self.drawing()[0] if page in DRAWN else self.on_page(page)[0]
 
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
         """The image through a model, recorded; the chosen iterations count where the routing has any.

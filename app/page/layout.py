@@ -201,7 +201,7 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: Sequence
 def so_far(current: Scene, page: str) -> None:
     """A sentence where the model that a page runs is shown as it was early in its training."""
     try:
-        entry, _ = current.squashing() if page == "basics" else current.on_page(page)
+        entry = current.running(page)
     except scene.SceneError:
         return  # the page says that it has no model
     if isinstance(entry, AtStep) and entry.checkpoints is not None:

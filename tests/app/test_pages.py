@@ -249,6 +249,18 @@ def test_a_model_without_decoder_is_perturbed_through_its_sibling(visit: Visit):
     assert "digits-l2-fc has no decoder; here **digits-l2** runs" in spoken(visit("perturb", model="digits-l2-fc"))
 
 
+@pytest.mark.parametrize("page", ["perturb", "viewpoint"])
+def test_the_only_model_of_its_images_that_draws_nothing_is_not_said_to_be_missing(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, page: str
+):
+    known = resources.entries()
+    theirs = replace(known["digits-l2-fc"], data="their leaves (not here)")
+    monkeypatch.setattr(resources, "entries", lambda: known | {theirs.name: theirs})
+    said = spoken(visit(page, model=theirs.name))
+    assert "digits-l2-fc has no decoder; here **digits-l2** runs on the same image." in said
+    assert "There is no L2 model" not in said
+
+
 def test_where_no_decoder_draws_such_images_the_sentence_says_what_to_do(visit: Visit, show_only: Callable[..., None]):
     show_only(["digits-l2-fc"], "mnist")
     wanted = "that takes these images and has a decoder is here; "

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
+import streamlit as st
 
 from app.boards import second_board
+from app.page import layout
+from app.scene import Scene
 from app.shared import resources
+from app.sources import images
+from app.state.choices import Choices
 from capsviz import zoo
+from capsviz.zoo import AtStep
 from tests.app.conftest import Visit
 from tests.app.reading import charts
 
@@ -112,6 +120,19 @@ def test_basics_speaks_of_the_network_that_it_runs(visit: Visit):
     app = visit("basics", model="digits-em@40")
     assert "here **digits-dr@40** runs" in said(app) and "digits-dr reads" in said(app)
     assert "digits-em reads" not in said(app)
+
+
+@pytest.mark.parametrize("page", ["perturb", "viewpoint"])
+def test_where_the_chosen_network_draws_nothing_the_one_that_does_is_spoken_of(bare_machine, monkeypatch, page: str):
+    known, trained = resources.entries(), zoo.entry("digits-l2-fc")
+    said = {each.name: getattr(trained, each.name) for each in fields(trained)} | {"name": "digits-l2-fc@60"}
+    early = AtStep(**said | {"checkpoints": known["digits-l2"].checkpoints}, trained=trained.name, step=60)
+    monkeypatch.setattr(resources, "entries", lambda: known | {early.name: early})
+    choices = Choices(early.name)
+    captions: list[str] = []
+    monkeypatch.setattr(st, "caption", captions.append)
+    layout.so_far(Scene(choices, early, images.resolve(choices, early)[0], (), False), page)
+    assert len(captions) == 1 and "After **60** of" in captions[0] and "digits-l2 reads" in captions[0]
 
 
 def test_where_the_image_beside_is_not_here_another_is_named_and_shown(visit: Visit):
