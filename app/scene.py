@@ -23,6 +23,7 @@ from capsviz.network import preset
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.discriminative import L2
 from capsviz.routing.dynamic import DYNAMIC
+from capsviz.routing.em import EM
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.layout import TraceError
@@ -166,6 +167,11 @@ class Scene:
         if page == "basics":
             return self.squashing()[0]
         return self.drawing()[0] if page in DRAWN else self.on_page(page)[0]
+
+    def looked_at(self, page: str) -> Trace:
+        """The trace whose upper capsules a page shows, of EM that of the chosen layer. Raises as `trace` does."""
+        trace = self.trace(self.running(page), touched=page in (DYNAMIC.page, EM.page))
+        return trace.at(*layer_of(self.choices, trace)) if page == EM.page else trace
 
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
         """The image through a model, recorded; the chosen iterations count where the routing has any.

@@ -124,9 +124,8 @@ def _class(choices: Choices, step: int) -> None:
     if shown is None:  # the page has not come so far yet, or has no picker
         current = scene.current()
         try:
-            trace = current.trace(current.on_page(EM.page)[0] if here else current.entry)
+            trace = current.looked_at(session.page())
         except scene.SceneError:
             return  # as the page says
-        trace = trace.at(*scene.layer_of(choices, trace)) if here else trace
         field, shown, count = scene.upper_field(trace), current.upper(trace), len(trace.classes)
     session.update(choices, **{field: (shown + step) % count})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from app.state.choices import Choices
 from app.tours import links, store
 from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data.viewpoint import CHANGES
+from capsviz.errors import CapsvizError
 
 ARRIVALS = "tour-arrivals"
 """Key of how often a visitor was led to a step: one led to again is arrived at again."""
@@ -58,10 +60,26 @@ def target(to: Place, choices: Choices) -> tuple[str, dict[str, str]]:
 
 def away(at: Place, choices: Choices, page: str) -> bool:
     """Whether the visitor has left the view of the step; where a player stands does not count, nor how a board is
-    turned and zoomed. Raises TourError.
+    turned and zoomed, nor that a capsule is chosen which is shown where none is. Raises TourError.
     """
     own, wanted, _ = links.opened(at.step, scene.catalogue())
-    return (page, _shown(page, choices)) != (own, _shown(own, wanted))
+    here, there = _shown(page, choices), _shown(own, wanted)
+    free: dict[str, Any] = {field: None for field in ("upper", "kind") if getattr(there, field) is None}
+    if (page, replace(here, **free)) != (own, there):
+        return True
+    chosen = {field: getattr(here, field) for field in free if getattr(here, field) is not None}
+    return bool(chosen) and chosen != _unchosen(page, choices)
+
+
+def _unchosen(page: str, choices: Choices) -> dict[str, int]:
+    """The upper capsule that all of a page shows where none is chosen, by the choice that can name it."""
+    if choices.second or page == "viewpoint":  # the other board may begin with another, as may what the sweep follows
+        return {}
+    try:
+        trace = scene.current().looked_at(page)
+    except CapsvizError:
+        return {}
+    return {scene.upper_field(trace): int(trace.predicted[0])}
 
 
 def _shown(page: str, choices: Choices) -> Choices:

@@ -82,6 +82,30 @@ def test_what_plays_on_a_walk_moves_the_share_and_leaves_no_path(visit: Visit):
     assert "Off the path" in words(visit("perturb", **query, tour=name, walk=0.3, path="sphere"))
 
 
+@pytest.mark.parametrize(
+    ("picker", "field", "link"),
+    [
+        ("upper", "class", "dynamic?model=digits-dr&image=7&touch=mute:1-100"),
+        ("upper", "class", "discriminative?model=digits-dr&image=7"),
+        ("upper", "class", "perturb?model=digits-l2-fc&image=7"),
+        ("kind", "type", "em?model=mnist-matrix&layer=0"),
+    ],
+)
+def test_to_choose_the_capsule_that_is_shown_by_itself_leaves_no_path(visit: Visit, picker: str, field: str, link: str):
+    step = TourStep("First", link, "All of it.")
+    (page, query), name = view(step), store.keep(Tour("A talk", (step,)))
+    [shown] = [each for each in visit(page, **query).button_group if each.key.startswith(picker)]
+    assert "All of it." in words(visit(page, **query, tour=name, **{field: shown.value}))
+    assert "Off the path" in words(visit(page, **query, tour=name, **{field: (known(shown.value) + 1) % 8}))
+
+
+def test_a_class_that_the_step_chooses_is_left_with_it(visit: Visit):
+    step = TourStep("First", "dynamic?model=digits-dr&image=7&class=3", "A three.")
+    (page, query), name = view(step), store.keep(Tour("A talk", (step,)))
+    assert "A three." in words(visit(page, **query, tour=name))
+    assert "Off the path" in words(visit(page, **query | {"class": 7}, tour=name))
+
+
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_step_whose_model_is_not_here_says_so_once(visit: Visit, linked: bool):
     name = store.keep(Tour("A talk", (TourStep("One", "dynamic?model=nomodel", "Words."),)))
