@@ -57,7 +57,6 @@ def controls(training: Training | None) -> None:
 def under_way(training: Training) -> None:
     """What is seen of a training while it runs; once it is over, the whole page anew."""
     if training.over:
-        arrived(training)
         st.rerun()
     current = scene.current()
     with layout.errors_as_sentences():
@@ -81,7 +80,9 @@ def ended(training: Training) -> None:
     if training.said:
         st.warning(training.said, icon=":material/info:")
     elif not own_models.holds(name, training.content):
-        st.info(f"{plain(name)} was removed from this session; train again to have it back.", icon=":material/info:")
+        if st.session_state.get(TAKEN) is training:  # else it was refused, as is said above
+            removed = f"{plain(name)} was removed from this session; train again to have it back."
+            st.info(removed, icon=":material/info:")
     else:
         entry = resources.entries()[name]
         page = navigation.named()[entry.config.algorithm.page]

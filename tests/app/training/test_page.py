@@ -143,6 +143,41 @@ def test_a_model_that_the_visitor_removed_stays_away(visit: Visit):
     ]
 
 
+class Ending(SimpleNamespace):
+    """A training that is over by the time that its fragment asks."""
+
+    _asked = 0
+
+    @property
+    def over(self) -> bool:
+        self._asked += 1
+        return self._asked > 3
+
+
+def test_a_network_that_is_refused_is_looked_at_once_and_nothing_is_said_of_a_removal(visit: Visit, monkeypatch):
+    refusals = []
+
+    def refuse(_: object) -> None:
+        refusals.append("The network is too large here; train a smaller one.")
+        raise zoo.ZooError(refusals[-1])
+
+    monkeypatch.setattr(exchange, "check_small", refuse)
+    app = visit("training", model="digits-dr")
+    app.session_state["training"] = Ending(
+        file="digits-dr.capsviz",
+        content=exchange.export("digits-dr"),
+        said="",
+        stopping=False,
+        config=trainings.CONFIGS[FIRST],
+        progress=lambda: trainings.Progress(1, 1, None, []),
+        stop=lambda: None,
+    )
+    app.run()
+    assert not app.exception and [each.value for each in app.error] == refusals
+    assert len(refusals) == 1 and not app.info and not app.success
+    assert app.button(key="begin_training"), "another can begin"
+
+
 DRAWN = linked_picture.written((torch.arange(784) % 251).to(torch.uint8).reshape(1, 28, 28))
 
 
