@@ -49,8 +49,8 @@ def which(data: str, numbers: str) -> str:
 def compared(name: str, images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
     """The models to measure on images, the `candidates` of their data set unless given.
 
-    Rows of other weights than those that ship leave the result of that name, those of other models too unless models
-    are given.
+    Rows of weights that are no longer in the zoo leave the result of that name; where no models are given, those of
+    other models too leave the result that comes with capsviz, a table of what compares.
     Raises CapsvizError where there is none, and for one that takes other images or knows another number of classes.
     """
     data = images.name
@@ -62,7 +62,8 @@ def compared(name: str, images: ImageSet, models: Sequence[str] | None) -> list[
             raise CapsvizError(
                 f"{entry.name} takes other images than those of {data}; choose another --model or --data."
             )
-    stays = zoo.models() | zoo.at_steps() if models else {entry.name: entry for entry in entries}
+    all_stay = models or results.folder().resolve() != results.shipped().resolve()
+    stays = zoo.models() | zoo.at_steps() if all_stay else {entry.name: entry for entry in entries}
     results.drop(
         name,
         lambda row: row["data"] != data or (row["model"] in stays and row["sha256"] == stays[row["model"]].sha256),

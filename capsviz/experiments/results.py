@@ -38,7 +38,12 @@ def folder() -> Path:
     Within `apart`, as all functions are that measure images or models of one's own, `results` in the current folder
     unless that is set.
     """
-    return places.chosen("CAPSVIZ_RESULTS", "results" if _own.get() else places.root() / "benchmarks" / "results")
+    return places.chosen("CAPSVIZ_RESULTS", "results" if _own.get() else shipped())
+
+
+def shipped() -> Path:
+    """`benchmarks/results/`, which come with capsviz."""
+    return places.root() / "benchmarks" / "results"
 
 
 @contextmanager

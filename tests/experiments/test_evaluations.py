@@ -137,7 +137,8 @@ def test_what_another_command_measures_meanwhile_stays(folder):
     assert [len(rows) for rows in found] == [3, 3, 11]
 
 
-def test_a_model_that_left_the_comparison_leaves_its_result_and_one_asked_for_stays(folder, monkeypatch):
+def test_a_model_that_left_the_comparison_leaves_what_ships_and_one_asked_for_stays(folder, monkeypatch):
+    monkeypatch.setattr(results, "shipped", lambda: folder)
     settings = [("shift", 0)]
     robustness.run("digits", ["digits-l2", "mnist-cnn"], 20, settings=settings)
     rows = robustness.run("digits", ["digits-l1"], 20, settings=settings)["rows"]
@@ -148,6 +149,20 @@ def test_a_model_that_left_the_comparison_leaves_its_result_and_one_asked_for_st
     robustness.run("digits", ["digits-dr@40"], 20, settings=settings)
     rows = robustness.run("digits", ["digits-dr@100"], 20, settings=settings)["rows"]
     assert [row["model"] for row in rows] == ["digits-l1", "digits-dr@40", "digits-dr@100"]
+
+
+def test_results_of_ones_own_keep_every_model_of_the_zoo(folder, monkeypatch):
+    monkeypatch.setattr(moving, "candidates", lambda data: ["digits-l1"])
+    robustness.run("digits", ["digits-l2"], 20, settings=[("shift", 0)])
+    rows = robustness.run("digits", None, 20, settings=[("shift", 0)])["rows"]
+    assert [row["model"] for row in rows] == ["digits-l2", "digits-l1"]
+    viewpoint.run("digits", ["digits-l2"], 100, 20, changes=["right"])
+    rows = viewpoint.run("digits", None, 100, 20, changes=["right"])["rows"]
+    assert [row["model"] for row in rows] == ["digits-l2", "digits-l1"]
+    path = folder / "viewpoint.json"
+    path.write_text(path.read_text().replace(zoo.entry("digits-l2").sha256, "0" * 64))
+    rows = viewpoint.run("digits", None, 100, 20, changes=["right"])["rows"]
+    assert [row["model"] for row in rows] == ["digits-l1"], "its weights are no longer in the zoo"
 
 
 def test_of_each_routing_the_model_that_errs_least_is_compared():
