@@ -371,7 +371,7 @@ def catalogue() -> Catalogue:
     for entry in entries.values():
         of_form[entry.config.image] = max(of_form.get(entry.config.image, 0), len(entry.classes))
     most = {name: of_form[entry.config.image] for name, entry in entries.items()}
-    return Catalogue(start, classes, browsing.names(), moved, types, most, others)
+    return Catalogue(start, classes, browsing.names(), moved, types, most, others, zoo.unrouted())
 
 
 def choices() -> Choices:

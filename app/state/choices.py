@@ -474,3 +474,5 @@ class Catalogue:
     """By a model's name the most classes of those that take its images, one of which may stand in; else its own."""
     without_capsules: tuple[str, ...] = ()
     """Networks without capsules, which are compared by what they name."""
+    unrouted: Mapping[str, str] = field(default_factory=dict)
+    """A sentence on each model whose routing nothing here defines, by its name."""

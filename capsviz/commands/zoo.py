@@ -39,6 +39,8 @@ def zoo_list(
             f"{name:20} {entry.preset:8} {entry.parameters:>10,} parameters {entry.bytes / 1e6:6.1f} MB  "
             f"test error {error_of(entry.test_error, entry.test_count)}"
         )
+    for left_out in zoo.unrouted().values():
+        say(left_out)
 
 
 @zoo_app.command("verify")
@@ -57,6 +59,8 @@ def zoo_verify() -> None:
             print(error, file=sys.stderr)
         else:
             print(f"{name}: as the manifest says")
+    for left_out in zoo.unrouted().values():
+        say(left_out)
     if wrong:
         raise typer.Exit(1)
 

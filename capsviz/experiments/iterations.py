@@ -54,7 +54,7 @@ def ask_shipped(
     count: only the first so many test images. Models whose rows stand, with the weights they have now, are skipped.
     """
     with results.apart(own_of(models)):
-        shipping = zoo.models()
+        shipping = zoo.models().keys() | zoo.unrouted()
         results.drop(SHIPPED, lambda row: row["model"] in shipping)
         done = {(row["model"], row["sha256"], row["count"]) for row in results.begun(SHIPPED)["rows"]}
         tests: dict[str, ImageSet | MultiDigits] = {}

@@ -20,6 +20,7 @@ from capsviz.errors import CapsvizError, line
 from capsviz.files import json_text, locked, make_folder, remove, write_together
 from capsviz.letters import one_form
 from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_in_file
+from capsviz.network.cnn import BASELINE
 from capsviz.reading import (
     Digest,
     Inside,
@@ -35,7 +36,7 @@ from capsviz.reading import (
     refused,
     understood,
 )
-from capsviz.routing import Method
+from capsviz.routing import ALGORITHMS, Method
 
 MANIFEST = "manifest.json"
 RECORDS = "measured"
@@ -195,8 +196,22 @@ def version() -> tuple[str, *tuple[int, ...]]:
 
 
 def models() -> dict[str, Entry]:
-    """Every model of the manifest by name, in its order; raises ZooError where the manifest cannot be read."""
+    """Every model of the manifest by name, in its order, but those that are `unrouted`.
+
+    Raises ZooError where the manifest cannot be read.
+    """
     return dict(_read()[0])
+
+
+def unrouted() -> dict[str, str]:
+    """Models of the manifest whose routing nothing here defines, and a sentence on each; raises as `models` does."""
+    return {
+        name: line(
+            f"{name} routes by {said['routing']!r}, which nothing here defines; name what defines it in "
+            "CAPSVIZ_ROUTINGS."
+        )
+        for name, said in _read()[2].items()
+    }
 
 
 def at_step(model: Entry, step: int) -> str:
@@ -228,51 +243,83 @@ def successors() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Unrouted:
+    """What is read of a model whose routing nothing here defines."""
+
+    name: Inside
+    routing: Name
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """What `manifest.json` holds; successors: models that left, and which took the place of each."""
+    """What `manifest.json` holds; successors: models that left, and which took the place of each.
+
+    unrouted: those of the models that are read no further.
+    """
 
     models: Annotated[tuple[Entry, ...], Meta(max_length=10_000)]
+    unrouted: Annotated[tuple[Unrouted, ...], Meta(max_length=10_000)]
     successors: Annotated[dict[Inside, Inside], Meta(max_length=10_000)] = field(default_factory=dict)
 
 
-def _read() -> tuple[Mapping[str, Entry], Mapping[str, str]]:
-    """The models by name, and the successors of those that left; raises ZooError where it cannot be read."""
+Read = tuple[Mapping[str, Entry], Mapping[str, str], Mapping[str, dict[str, Any]]]
+
+
+def _read() -> Read:
+    """The models by name, the successors of those that left, and the rows of the `unrouted`, as they stand.
+
+    Raises ZooError where it cannot be read.
+    """
     path, *state = version()
-    return _parsed(Path(path), *state) if state else ({}, {})
+    return _parsed(Path(path), (BASELINE.name, *ALGORITHMS), *state) if state else ({}, {}, {})
 
 
 @lru_cache(maxsize=16)
-def _parsed(manifest: Path, *state: int) -> tuple[Mapping[str, Entry], Mapping[str, str]]:
-    """What a manifest says, read once for each `version` of the file."""
+def _parsed(manifest: Path, methods: tuple[str, ...], *state: int) -> Read:
+    """What a manifest says, read once for each `version` of the file; methods: those that are defined here."""
     remedy = f"restore it with `git checkout {manifest.name}`"
     said = read_json(manifest, remedy, ZooError)
     rows = said.get("models") if isinstance(said, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         refused(manifest, "models", "is no list of models", remedy, ZooError)
-    rows = [{("network" if key == "config" else key): value for key, value in row.items()} for row in rows]
-    content: Manifest = understood(Manifest, {**said, "models": rows}, manifest, remedy, ZooError, hook=config_in_file)
-    entries = {entry.name: entry for entry in content.models}
-    if len(entries) < len(content.models):
+    apart = [row for row in rows if _is_unrouted(row, methods)]
+    own = [
+        {("network" if key == "config" else key): row[key] for key in row}
+        for row in rows
+        if not _is_unrouted(row, methods)
+    ]
+    said = {**said, "models": own, "unrouted": apart}
+    content: Manifest = understood(Manifest, said, manifest, remedy, ZooError, hook=config_in_file)
+    entries, left_out = {entry.name: entry for entry in content.models}, {row["name"]: row for row in apart}
+    if len(entries | left_out) < len(rows):
         refused(manifest, "models", "has two of one name", remedy, ZooError)
-    return entries, content.successors
+    return entries, content.successors, left_out
+
+
+def _is_unrouted(row: dict[str, Any], methods: tuple[str, ...]) -> bool:
+    """Whether a row of the manifest, and its config too, name a routing that none of the methods is."""
+    routing, config = row.get("routing"), row.get("config")
+    alike = isinstance(config, dict) and config.get("routing") == routing
+    return isinstance(routing, str) and alike and routing not in methods
 
 
 @contextmanager
 def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tuple[dict[str, Entry], dict[str, str]]]:
     """The models and the successors, to be changed in place; they are written where the block ends without an error.
 
+    The `unrouted` stay as they stand.
     files: what is written before the manifest, by its place below `pretrained/`: all of it or none, so that a full disk
     leaves every model as it was. Files that no model has any longer are removed after it: it never names one that is
     not there. Another process that changes the manifest is waited for. Raises ZooError as `models` does, WriteError.
     """
     with locked(folder(), "changes models", wait=True, other="set CAPSVIZ_ZOO to another folder"):
-        entries, moved = models(), successors()
+        entries, moved, apart = models(), successors(), _read()[2]
         before = _files(entries)
         yield entries, moved
         for place in files:
             make_folder((folder() / place).parent)
         contents: dict[Path, bytes | str] = {folder() / place: content for place, content in files.items()}
-        write_together(contents | {folder() / MANIFEST: _written(entries, moved)})
+        write_together(contents | {folder() / MANIFEST: _written(entries, moved, apart)})
         for place in before - _files(entries):
             remove(folder() / place)
 
@@ -292,11 +339,14 @@ def _files(entries: Mapping[str, Entry]) -> set[str]:
     return found - {""}
 
 
-def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str:
+def _written(
+    entries: Mapping[str, Entry], successors: Mapping[str, str], unrouted: Mapping[str, dict[str, Any]]
+) -> str:
     """The manifest: the models and their successors in the order of their names."""
     for model in entries.values():
         check(model, ZooError)
-    said: dict[str, Any] = {"models": [row(entries[name]) for name in sorted(entries)]}
+    rows = {**unrouted, **{name: row(model) for name, model in entries.items()}}
+    said: dict[str, Any] = {"models": [rows[name] for name in sorted(rows)]}
     if successors:
         said["successors"] = dict(sorted(successors.items()))
     return json_text(said, indent=1)
@@ -305,13 +355,15 @@ def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str
 def entry(name: str) -> Entry:
     """What the manifest says of a model, or of one at a step of its training ("digits-dr@40").
 
-    Raises ZooError for an unknown name, naming the successor of one that left.
+    Raises ZooError for an unknown name, naming the successor of one that left, and for an `unrouted` one.
     """
-    known, moved = _read()
+    known, moved, _ = _read()
     if name not in known:  # a name may be written in other letters than it looks (Unicode)
         name = next((each for each in known if one_form(each) == one_form(name)), name)
     if name not in known and (kept := at_steps().get(name)):
         return kept
+    if said := unrouted().get(name.partition("@")[0]):
+        raise ZooError(said)
     if name in moved:
         raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
     if not known:

@@ -17,7 +17,7 @@ from capsviz.data import to_float
 from capsviz.letters import LONGEST_FILE, caseless, one_form, with_letters
 from capsviz.network import CapsNet, CapsOutput, Network, assemble
 from capsviz.network.finite import check_finite
-from capsviz.zoo.manifest import AtStep, Entry, ZooError, changing, check_seen, entry, folder, models
+from capsviz.zoo.manifest import AtStep, Entry, ZooError, changing, check_seen, entry, folder, models, unrouted
 from capsviz.zoo.storage import CAPSULES, packed, unpacked
 
 _LONGEST = 100
@@ -34,7 +34,9 @@ def check_word(name: str) -> None:
             f"A model cannot be called {name[:_LONGEST]!r}; give it a --name of up to {_LONGEST} letters, digits, "
             f"dashes and dots, and {LONGEST_FILE} bytes."
         )
-    known = models()
+    if said := unrouted().get(name):
+        raise ZooError(f"{said} Until then give this model another --name.")
+    known = [*models(), *unrouted()]
     for other in known if name not in known else ():
         if caseless(other) == caseless(name):
             raise ZooError(

@@ -78,11 +78,15 @@ def test_it_has_a_board_and_a_place_in_every_list_and_runs_on_the_votes_of_other
     assert said["wrong"] == [] and "Another routing" in said["figures"]
 
 
-def test_where_nobody_names_it_a_zoo_with_a_model_of_it_says_how(monkeypatch: pytest.MonkeyPatch):
+def test_where_nobody_names_it_its_model_is_left_out_and_a_link_to_it_is_told_how(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CAPSVIZ_ROUTINGS", "")
     said = visit("dynamic")
-    [wrong] = said["wrong"]
-    assert "No routing is called 'other'; choose one of dr, em, attention, l2, l1, or name what defines it in" in wrong
+    assert said["wrong"] == [] and not any("Another" in option for option in said["options"]["model"])
+    [wrong] = visit("dynamic", "model=digits-other")["wrong"]
+    assert wrong.replace("\\", "") == (
+        "digits-other routes by 'other', which nothing here defines; name what defines it in CAPSVIZ_ROUTINGS; "
+        "showing digits-dr instead."
+    )
 
 
 def test_one_that_cannot_be_imported_is_all_that_the_server_says(tmp_path: Path):

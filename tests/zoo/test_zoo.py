@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from capsviz import data, zoo
+from capsviz.commands.main import app
 from capsviz.errors import CapsvizError
 from capsviz.training.evaluate import evaluate
 from capsviz.zoo.manifest import changing
@@ -159,6 +161,35 @@ def test_an_altered_file_is_named_and_not_loaded(copied, damage):
 def test_a_damaged_manifest_is_said_in_one_sentence(copied):
     (copied / "manifest.json").write_text('{"models": [{"name": "digits-dr"')
     with pytest.raises(CapsvizError, match=r"manifest\.json is damaged"):
+        zoo.models()
+
+
+def test_a_model_whose_routing_nothing_defines_is_kept_and_named_and_the_others_open(copied):
+    ours = zoos.rows()["digits-dr"]
+    theirs = ours | {"name": "a-mine", "routing": "top-3", "config": ours["config"] | {"routing": "top-3"}, "more": 1}
+    zoos.state(copied, ours, theirs)
+    zoo.load("digits-dr")
+    assert list(zoo.models()) == ["digits-dr"] and "digits-dr" in zoo.markdown()
+    said = "a-mine routes by 'top-3', which nothing here defines; name what defines it in CAPSVIZ_ROUTINGS."
+    for name in ("a-mine", "a-mine@40"):
+        with pytest.raises(zoo.ZooError, match=f"^{said}$"):
+            zoo.load(name)
+    for command in ("list", "verify"):
+        told = CliRunner().invoke(app, ["zoo", command])
+        assert "digits-dr" in told.output and said in told.stderr
+    with pytest.raises(zoo.ZooError, match=f"^{said} Until then give this model another --name"):
+        zoo.check_new("a-mine")
+    with pytest.raises(zoo.ZooError, match="one file with a-mine"):
+        zoo.check_word("A-mine")
+    with changing() as (entries, _):
+        entries["digits-dr"] = replace(entries["digits-dr"], note="changed")
+    assert zoos.rows() == {"a-mine": theirs, "digits-dr": ours | {"note": "changed"}}
+    assert list(zoos.rows()) == ["a-mine", "digits-dr"]
+    zoos.state(copied, ours, theirs, theirs)
+    with pytest.raises(zoo.ZooError, match="has two of one name"):
+        zoo.models()
+    zoos.state(copied, ours | {"routing": "top-3"})
+    with pytest.raises(zoo.ZooError, match="restore the manifest"):
         zoo.models()
 
 
