@@ -16,7 +16,8 @@ from capsviz.device import CPU, processor, title
 from capsviz.errors import CapsvizError
 from capsviz.experiments.result_files import KINDS, Machine
 from capsviz.files import UNFINISHED, locked, write_json
-from capsviz.reading import read_json, understood
+from capsviz.network import METHODS
+from capsviz.reading import read_json, refused, understood
 
 REMEDY = "restore it with git, or delete it and run the experiment again"
 ELSEWHERE = "set CAPSVIZ_RESULTS to another folder"
@@ -70,7 +71,8 @@ def version(name: str | None = None) -> Version:
 def read(name: str) -> dict[str, Any] | None:
     """The result file of an experiment, None where it was not run here.
 
-    Raises ResultError for one that is damaged, or is not what `result_files` says.
+    Raises ResultError for one that is damaged, or is not what `result_files` says, or tells of a routing of one's own
+    that nothing here defines.
     """
     return read_file(folder() / f"{name}.json", name)
 
@@ -80,8 +82,19 @@ def read_file(path: Path, name: str) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     found: dict[str, Any] = read_json(path, REMEDY, ResultError)
+    _check_routings(found, path)
     understood(KINDS.get(name, dict[str, Any]), found, path, REMEDY, ResultError)
     return found
+
+
+def _check_routings(found: Any, path: Path) -> None:
+    """Raise ResultError where a row, of whatever form, names a routing that nothing here defines."""
+    rows = found.get("rows") if isinstance(found, dict) else None
+    for row in rows if isinstance(rows, list) else ():
+        routing = row.get("routing") if isinstance(row, dict) else None
+        if isinstance(routing, str) and routing not in METHODS:
+            remedy = "name what defines it in CAPSVIZ_ROUTINGS, or restore the file with git"
+            refused(path, "", f"tells of the routing {routing!r}, which nothing here defines", remedy, ResultError)
 
 
 def begun(name: str) -> dict[str, Any]:

@@ -65,6 +65,19 @@ def test_a_file_that_lies_is_refused_in_one_sentence(
         reports.report(experiment)
 
 
+@pytest.mark.parametrize(("file", "experiment"), [("robustness", "robustness"), ("seeds", "table")])
+def test_a_routing_of_ones_own_that_nothing_defines_is_named_and_no_row_is_to_be_deleted(
+    copies: Path, file: str, experiment: str
+):
+    change(copies / f"{file}.json", "routing", "top-3")
+    with pytest.raises(ResultError) as raised:
+        reports.report(experiment)
+    assert str(raised.value) == (
+        f"{copies}/{file}.json tells of the routing 'top-3', which nothing here defines; name what defines it in "
+        "CAPSVIZ_ROUTINGS, or restore the file with git."
+    )
+
+
 def test_a_model_that_was_asked_with_some_iterations_only_is_left_out_of_the_sentences(copies: Path):
     path = copies / "iterations-shipped.json"
     said = json.loads(path.read_text())
