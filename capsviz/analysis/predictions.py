@@ -261,12 +261,20 @@ def path_of(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Path:
     return zoo.folder() / zoo.RECORDS / f"{entry.name}{f'-by-{drawer.name}' if drawer else ''}.safetensors"
 
 
+def check_trained(entry: zoo.Entry) -> None:
+    """Raise PredictionsError for a step of a training, of which no record is kept."""
+    if isinstance(entry, zoo.AtStep):
+        raise PredictionsError(f"{entry.name} is a step of a training; measure the trained model, {entry.trained}.")
+
+
 def recorded(entry: zoo.Entry | str, drawer: zoo.Entry | None = None) -> Predictions:
     """The record of a shipped model, also by its name; drawer: as in `capsviz.analysis.measuring.measure`.
 
-    Raises PredictionsError where there is none or it belongs to other weights, ZooError for an unknown name.
+    Raises PredictionsError where there is none or it belongs to other weights, and as `check_trained`; ZooError for an
+    unknown name.
     """
     entry = zoo.entry(entry) if isinstance(entry, str) else entry
+    check_trained(entry)
     path, command = path_of(entry, drawer), f"`capsviz zoo measure {entry.name}`"
     if not path.is_file():
         raise PredictionsError(f"{entry.name} has not been measured image by image; {command} does that.")

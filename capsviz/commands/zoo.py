@@ -79,8 +79,7 @@ def zoo_measure(
 
     named = [zoo.entry(name) for name in names or ()]
     for entry in named:
-        if isinstance(entry, zoo.AtStep):
-            raise zoo.ZooError(f"{entry.name} is a step of a training; measure the trained model, {entry.trained}.")
+        predictions.check_trained(entry)
     chosen = [(entry, drawer) for entry in named for drawer in measuring.drawers(entry)] or measuring.wanting()
     if not chosen:
         print("Every model has been measured with the weights that are here.")

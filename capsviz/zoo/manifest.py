@@ -393,7 +393,8 @@ def _unknown(name: str, known: Mapping[str, Entry]) -> str:
             return f"No model is called {name!r}: no step of the training of {model} is kept; choose that itself."
         return f"No model is called {name!r}: {model} is kept as {', '.join(steps)}; choose one of these."
     if Path(name).is_dir():
-        return f"{name!r} is a folder and no model; open a training's with capsviz.training.runs.open_run."
+        how = f"from capsviz.training.runs import open_run; open_run({name!r})"
+        return f"{name!r} is a folder and no model; open a training's by `{how}`."
     return f"No model is called {name!r}; choose one of {', '.join(known)}."
 
 

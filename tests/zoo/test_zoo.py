@@ -11,8 +11,10 @@ import torch
 from typer.testing import CliRunner
 
 from capsviz import data, zoo
+from capsviz.analysis.predictions import PredictionsError, recorded
 from capsviz.commands.main import app
 from capsviz.errors import CapsvizError
+from capsviz.files import CheckpointError
 from capsviz.training.evaluate import evaluate
 from capsviz.zoo.manifest import changing
 from tests import zoos
@@ -218,5 +220,18 @@ def test_a_run_is_opened_though_a_model_of_its_name_left(copied, tmp_path, monke
     assert "left the zoo" not in refused("evaluate", "--model", "mnist-dr"), "its folder holds no run yet"
 
 
-def test_a_step_of_a_training_is_not_measured(copied):
-    assert "is a step of a training; measure the trained model, digits-dr" in refused("zoo", "measure", "digits-dr@40")
+def test_a_step_of_a_training_is_not_measured_and_has_no_record(copied):
+    said = "digits-dr@40 is a step of a training; measure the trained model, digits-dr."
+    assert refused("zoo", "measure", "digits-dr@40") == said
+    with pytest.raises(PredictionsError, match=f"^{said}$"):
+        recorded("digits-dr@40")
+
+
+def test_the_folder_of_a_training_is_answered_with_what_opens_it(copied, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "mine").mkdir(parents=True)
+    with pytest.raises(zoo.ZooError, match="'runs/mine' is a folder and no model") as raised:
+        zoo.load("runs/mine")
+    how = str(raised.value).split("`")[1]
+    with pytest.raises(CheckpointError, match="runs/mine"):  # which is empty here
+        exec(f"import capsviz; {how}", {})
