@@ -170,7 +170,9 @@ def prepare(
         return _photo(picture, shape, bool(invert), notes)
     grey = np.asarray(picture.convert("L"), dtype=np.float32)
     ink, drawn, noisy, inverted = _ink(grey, invert)
-    if inverted and drawn.any():
+    if invert and drawn.any():
+        notes.append("The picture was inverted, as asked.")
+    elif inverted and drawn.any():
         notes.append(
             "What is drawn is darker than its background, so the picture was inverted: the model knows bright strokes "
             "on black."

@@ -155,7 +155,9 @@ def test_dark_on_white_and_white_on_dark_are_the_same_digit():
 def test_the_visitor_can_decide_about_inversion():
     assert not prepare(_seven(), (1, 28, 28), invert=False).inverted
     assert int(prepare(_seven(), (1, 28, 28), invert=False).pixels[0, 20, 9]) == 255  # paper, left of the stroke
-    assert prepare(_seven(ink=255, paper=0), (1, 28, 28), invert=True).inverted
+    bright = prepare(_seven(ink=255, paper=0), (1, 28, 28), invert=True)
+    assert bright.inverted and "The picture was inverted, as asked." in bright.notes
+    assert not any("darker than its background" in note for note in bright.notes)
 
 
 @pytest.mark.parametrize(("ink", "paper"), [((0, 0, 0, 255), (0, 0, 0, 0)), ((255, 255, 255, 255), (255, 255, 255, 0)),
