@@ -140,7 +140,8 @@ def zoo_add(
                 entry = publish(run, name, bits=8 if eight_bits else 16, replaces=replaces, progress=told)
         if left is not None:
             seeds.keep_record(*left)
-            say(f"The error and the curves of {replaces} are kept in {results.folder()}.")
+            what = "error and the curves" if left[1] else "error"
+            say(f"The {what} of {replaces} {'are' if left[1] else 'is'} kept in {results.folder()}.")
             zoo.replace(left[0].name, entry.name)
     _tell(entry)
 

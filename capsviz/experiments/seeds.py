@@ -6,6 +6,7 @@ capsviz zoo seeds digits
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -197,9 +198,12 @@ def keep_record(left: Spread, drawn: bytes) -> None:
 
 
 def steps_of(entry: zoo.Entry) -> int:
-    """How many steps a model was trained for, by its curves; 0 where they are not here."""
+    """How many steps a model was trained for, by its curves, or else by its command; 0 where neither says."""
     path = zoo.folder() / entry.curves
-    return max((line["step"] for line in read_lines(path)), default=0) if path.is_file() else 0
+    if path.is_file():
+        return max((line["step"] for line in read_lines(path)), default=0)
+    asked = re.search(r"(?:^|\s)--steps[ =](\d{1,15})(?:\s|$)", entry.command)
+    return int(asked[1]) if asked else 0
 
 
 def curves_of(name: str) -> Path:

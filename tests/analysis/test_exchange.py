@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save as save_tensors
+from typer.testing import CliRunner
 
 from capsviz import zoo
 from capsviz.analysis import exchange, predictions
-from capsviz.commands.main import main
+from capsviz.commands.main import app, main
 from capsviz.data import load, to_float
 from capsviz.files import WriteError
 from capsviz.network import CapsNet, CapsuleLayer
@@ -246,6 +247,20 @@ def test_the_command_line_exports_and_adds(elsewhere: Path, monkeypatch, tmp_pat
     assert isinstance(zoo.load("mine"), CapsNet) and predictions.recorded(zoo.entry("mine")).reconstructs
     assert "no file" in run("add", "nothing.capsviz")
     assert "leave out --8-bits" in run("add", "digits-dr.capsviz", "--8-bits")
+
+
+def test_of_a_model_that_came_as_a_file_the_error_and_its_commands_steps_are_kept(elsewhere, tmp_path, monkeypatch):
+    command = "capsviz train --data digits --routing dr --preset tiny --steps 4 --shift 1"
+    (tmp_path / "m.capsviz").write_bytes(changed(exchange.export("digits-dr"), command=command))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(elsewhere))
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
+    exchange.add(tmp_path / "m.capsviz")
+    words = ["zoo", "add", str(tmp_path / "m.capsviz"), "--name", "other", "--replaces", "digits-dr"]
+    told = CliRunner().invoke(app, words)
+    assert told.exit_code == 0 and f"The error of digits-dr is kept in {tmp_path}/results." in told.stderr
+    [row] = json.loads((tmp_path / "results" / "seeds.json").read_text())["rows"]
+    assert (row["name"], row["steps"], row["command"]) == ("digits-dr", 4, command)
+    assert not (tmp_path / "results" / "curves").exists()
 
 
 def test_a_name_with_a_point_and_a_folder_of_any_name_travel(tmp_path, monkeypatch):
