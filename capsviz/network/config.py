@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar, get_args
@@ -37,6 +37,15 @@ def algorithm_of(routing: str, error: type[CapsvizError] = ConfigError) -> Algor
             "CAPSVIZ_ROUTINGS."
         )
     return ALGORITHMS[routing]
+
+
+def check_schedule(given: object) -> None:
+    """Raise ConfigError for what is no schedule of λ."""
+    if not isinstance(given, InverseTemperature):
+        own = ", ".join(f"{field.name}={field.default}" for field in fields(InverseTemperature))
+        raise ConfigError(
+            line(f"{given!r} is no inverse temperature; give capsviz.routing.InverseTemperature({own}), or part of it.")
+        )
 
 
 class NetworkConfig:
@@ -150,6 +159,7 @@ class CapsNetConfig(NetworkConfig):
         algorithm_of(self.routing)
         if self.through not in get_args(Through):
             raise ConfigError(f"through is {self.through!r}; choose one of {', '.join(get_args(Through))}.")
+        check_schedule(self.inverse_temperature)
         check(self, ConfigError)
         for part in (*self.capsule_layers, *self.stages, self.inverse_temperature):
             check(part, ConfigError)

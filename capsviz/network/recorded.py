@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from capsviz.reading import check
 
-from .config import CapsNetConfig, ConfigError, Window, algorithm_of
+from .config import CapsNetConfig, ConfigError, Window, algorithm_of, check_schedule
 
 Places = Annotated[int, Meta(ge=1, le=1_000_000)]
 """Rows, columns or types of lower capsules; all of them may be of one place."""
@@ -33,6 +33,7 @@ class RecordedConfig(CapsNetConfig):
 
     def __post_init__(self) -> None:
         algorithm_of(self.routing)
+        check_schedule(self.inverse_temperature)
         check(self, ConfigError)
         if self.capsule_layers or self.primary_types != self.lattice[2]:
             raise ConfigError("Of another program's network one layer of its lattice's types is recorded; correct it.")

@@ -47,7 +47,7 @@ def record(
     votes: Float[Tensor, "batch lower upper dim"],
     routing: str = next(iter(ALGORITHMS)),
     *,
-    iterations: int = 3,
+    iterations: int | None = None,
     weights: Mapping[str, Tensor] | None = None,
     activations: Float[Tensor, "batch lower"] | None = None,
     inverse_temperature: InverseTemperature | None = None,
@@ -61,12 +61,12 @@ def record(
     """Route bare votes and record every iteration, as `capsviz.trace` does for a network of ours.
 
     images: "batch channel height width" in 0..1, or bytes, for the captions, or None. votes: "batch lower upper dim".
-    routing: a key of `ALGORITHMS`; weights: what that algorithm has learned beside the votes, by name ("beta_u",
-    "coefficients", …). activations of the lower capsules: 1 unless given. inverse_temperature: EM's λ by iteration, as
-    of `capsviz.trace`; 1 − 0.5ᵗ, from 0.5 on, unless given. The rest as in `Trace.from_steps`, whose lower_activations
-    are these activations. Whatever holds numbers may also be an array, or a list of tensors. Raises AdoptError, in one
-    sentence, for shapes that do not fit, numbers that are not finite or become so, weights that are missing, images out
-    of 0..1, and λ for an algorithm that has none.
+    routing: a key of `ALGORITHMS`; iterations T: 3 unless given, of one that iterates; weights: what that algorithm has
+    learned beside the votes, by name ("beta_u", "coefficients", …). activations of the lower capsules: 1 unless given.
+    inverse_temperature: EM's λ by iteration, as of `capsviz.trace`; 1 − 0.5ᵗ, from 0.5 on, unless given. The rest as in
+    `Trace.from_steps`, whose lower_activations are these activations. Whatever holds numbers may also be an array, or a
+    list of tensors. Raises AdoptError, in one sentence, for shapes that do not fit, numbers that are not finite or
+    become so, weights that are missing, images out of 0..1, and iterations and λ for an algorithm that has none.
     """
     from capsviz.tracing.trace import stacked
 
@@ -76,6 +76,10 @@ def record(
     batch, lower, upper, dim = votes.shape
     presence = _presence(activations, "activations", batch, lower)
     shown, below = _images(images, batch), _lower_poses(lower_poses, batch, lower)
+    if iterations is None:
+        iterations = CapsNetConfig.iterations
+    elif not algorithm.iterates:
+        raise AdoptError(f"{algorithm.title} does not iterate; leave out the iterations.")
     iterations = whole(iterations, f"There are no {iterations!r} iterations; give a whole number.", AdoptError)
     config = _config(algorithm, shown, (lower, upper, dim), below, grid, field, iterations)
     if inverse_temperature is not None:
@@ -114,7 +118,7 @@ def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
         trace.images,
         votes,
         routing,
-        iterations=iterations,
+        iterations=iterations if algorithm.iterates else None,
         weights=weights,
         activations=trace.primary_activations.clamp(max=1),  # a boosted one may be above
         lower_poses=trace.primary_poses,
@@ -218,6 +222,8 @@ def _trace(
 
 def _drawn(decoder: Draw, poses: Tensor, activations: Tensor, image: tuple[int, int, int]) -> Tensor:
     """What a decoder draws of the most active capsule of each image, the others set to zero."""
+    if not callable(decoder):
+        raise AdoptError(line(f"The decoder {decoder!r} draws nothing; give a function that draws the capsules."))
     mask = torch.nn.functional.one_hot(strongest(activations)[:, 0], poses.shape[1]).to(poses.dtype)
     with torch.no_grad():
         drawn = decoder(poses * mask.unsqueeze(-1))

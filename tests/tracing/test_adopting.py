@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, cast
 
 import numpy as np
@@ -163,8 +164,27 @@ def test_em_takes_the_lambda_of_the_network_that_cast_the_votes():
 @pytest.mark.usefixtures("unchecked_types")
 def test_an_inverse_temperature_that_means_nothing_is_refused_as_all_else_is():
     betas, wrong = {"beta_u": torch.zeros(3), "beta_a": torch.zeros(3)}, cast("InverseTemperature", 2.0)
-    with pytest.raises(AdoptError, match="inverse"):
+    said = re.escape(
+        "2.0 is no inverse temperature; give capsviz.routing.InverseTemperature(final=1.0, decay=0.5, start=0.2), or "
+        "part of it."
+    )
+    with pytest.raises(AdoptError, match=f"^{said}$"):
         capsviz.record(None, torch.rand(1, 4, 3, 2), "em", weights=betas, inverse_temperature=wrong)
+    with pytest.raises(ConfigError, match=f"^{said}$"):
+        capsviz.trace("digits-em", digits(), inverse_temperature=wrong)
+
+
+@pytest.mark.usefixtures("unchecked_types")
+def test_iterations_are_refused_where_the_routing_has_none_and_a_decoder_that_is_no_function():
+    votes, coefficients = torch.rand(1, 4, 3, 2), torch.rand(4, 3)
+    for routing, title in (("l2", "L2"), ("l1", "L1")):
+        for iterations in (3, -5):
+            with pytest.raises(AdoptError, match=rf"^{title}.* does not iterate; leave out the iterations\.$"):
+                capsviz.record(None, votes, routing, iterations=iterations, weights={"coefficients": coefficients})
+        assert capsviz.record(None, votes, routing, weights={"coefficients": coefficients}).layer.iterations == 1
+    assert capsviz.record(None, votes, "dr").layer.iterations == 3
+    with pytest.raises(AdoptError, match=r"^The decoder 3 draws nothing; give a function that draws the capsules\.$"):
+        capsviz.record(None, votes, "dr", decoder=cast("Any", 3))
 
 
 def test_no_more_is_held_than_the_votes(monkeypatch: pytest.MonkeyPatch):
