@@ -150,7 +150,7 @@ def trace_picture(
     """Run a model, as `open_model` gives it, on a picture and record every iteration of its routing in one file."""
     from capsviz import data
     from capsviz.data import prepare_for, read_image, to_float
-    from capsviz.files import write
+    from capsviz.files import make_folder, write
     from capsviz.tracing.recorder import trace as record
 
     network, known = model
@@ -158,6 +158,7 @@ def trace_picture(
     prepared = prepare_for(known["data"], read_image(image), network.config.image, invert=invert)
     for note in prepared.notes:
         say(note)
+    make_folder(output.parent)
     recorded = record(
         network,
         to_float(prepared.pixels[None]),

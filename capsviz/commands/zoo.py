@@ -183,12 +183,13 @@ def zoo_export(
     test image; of a folder of images the name alone.
     """
     from capsviz.analysis import exchange
-    from capsviz.files import write
+    from capsviz.files import make_folder, write
 
     content = exchange.export(name)
     file = output or Path(f"{name}{exchange.SUFFIX}")
     if file.suffix != exchange.SUFFIX:
         raise CapsvizError(f"A model is written to a file NAME{exchange.SUFFIX}; give such a name.")
+    make_folder(file.parent)
     write(file, content)
     print(f"{file}: {len(content) / 1e6:.1f} MB; `capsviz zoo add {quote(str(file))}` puts it into another zoo")
 

@@ -240,6 +240,7 @@ def test_the_command_line_exports_and_adds(elsewhere: Path, monkeypatch, tmp_pat
 
     assert "digits-dr.capsviz: 2.2 MB" in run("export", "digits-dr")
     assert "NAME.capsviz" in run("export", "digits-dr", "-o", "x.bin")
+    assert "new/d.capsviz: 2.2 MB" in run("export", "digits-dr", "-o", "new/d.capsviz")
     assert "digits-dr is in the zoo; give this model another --name." in run("add", "digits-dr.capsviz")
     assert "cannot be called 'a b'; give it a --name of" in run("add", "digits-dr.capsviz", "--name", "a b")
     monkeypatch.setenv("CAPSVIZ_ZOO", str(elsewhere))

@@ -227,6 +227,9 @@ def test_trace_records_a_picture_in_one_file_that_opens_again(here, tmp_path):
     assert opened.name == "digits-dr"
     torch.testing.assert_close(opened.images[0, 0], digit / 255)
     assert f"sees {opened.classes[int(opened.predicted[0])]}" in result.output
+    for name in ("new/board.html", "newer/digit.safetensors"):
+        command("trace", tmp_path / "digit.png", "-o", tmp_path / name, "--model", "digits-dr")
+        assert (tmp_path / name).is_file(), "its folder is made"
 
 
 @pytest.mark.parametrize(
