@@ -133,6 +133,8 @@ class TraceSet:
         shards: list[Shard] = []
         count, alike = 0, None
         for path in paths:
+            if path.is_dir():
+                raise TraceError(line(f"{path} is a folder; give the files of traces in it, or the folder by itself."))
             with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
                 header = read_header(file.metadata, path)
                 shards.append(Shard(str(path.absolute()), count, check_layout(file, header), path.stat().st_size))

@@ -220,6 +220,9 @@ def test_own_votes_that_were_recorded_in_parts_open_as_one(routing, tmp_path):
         torch.testing.assert_close(traces.tensor(name), numbers)
     with pytest.raises(TraceError, match="There is no file of traces to open"):
         TraceSet.open([])
+    said = f"^{tmp_path} is a folder; give the files of traces in it, or the folder by itself\\.$"
+    with pytest.raises(TraceError, match=said):
+        TraceSet.open([tmp_path])
     others = [part(votes[:, 1:], "fewer", **({"weights": {"coefficients": learned[1:]}} if routing == "l2" else {}))]
     others += [part(votes, "named", name="other")]
     others += [
