@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedIOBase, BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, NoReturn
 
 import numpy as np
@@ -173,25 +174,6 @@ class _Described:
         return self.dtype
 
 
-class _InMemory:
-    """The header of a safetensors file whose bytes are in memory, as an open file tells it."""
-
-    def __init__(self, said: dict[str, str], tensors: dict[str, _Described]) -> None:
-        self._said, self._tensors = said, tensors
-
-    def metadata(self) -> dict[str, str]:
-        """What is said beside the tensors."""
-        return self._said
-
-    def keys(self) -> list[str]:
-        """Their names."""
-        return list(self._tensors)
-
-    def get_slice(self, name: str) -> _Described:
-        """Shape and type of one."""
-        return self._tensors[name]
-
-
 def tensor_bytes(content: bytes, remedy: str, error: type[CapsvizError], *, name: str) -> TensorFile:
     """A file of tensors that somebody sent, of which nothing but the header is read until `TensorFile.whole`.
 
@@ -211,4 +193,6 @@ def tensor_bytes(content: bytes, remedy: str, error: type[CapsvizError], *, name
     tensors: dict[str, _Described] = understood(dict[str, _Described], header, name, remedy, error)
     if LENGTH + length + max((each.data_offsets[1] for each in tensors.values()), default=0) != len(content):
         sentence("", "was cut short, or is longer than it says")
-    return TensorFile(Path(name), _InMemory(said, tensors), sentence, content)
+    # As an open file tells it.
+    opened = SimpleNamespace(metadata=lambda: said, keys=lambda: list(tensors), get_slice=tensors.__getitem__)
+    return TensorFile(Path(name), opened, sentence, content)
