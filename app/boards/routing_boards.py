@@ -164,7 +164,8 @@ def answer(current: Scene, entry: Entry) -> None:
             figure = reconstruction_figure(image, title=title, dark=current.dark, height=290)
             layout.show(figure, f"answer-{title.split()[-1].lower()}")
     with last:
-        figure = error_map(plain.reconstruction[0], touched.reconstruction[0], dark=current.dark)
+        before, now = plain.reconstruction[0], touched.reconstruction[0]
+        figure = error_map(before, now, quantity="now − untouched", dark=current.dark)
         layout.show(figure.update_layout(height=320), "answer-difference")
         st.caption("Now − untouched: orange is new, blue is gone.")
 

@@ -31,6 +31,7 @@ from capsviz.figures.theme import (
 from capsviz.routing import ALGORITHMS
 from capsviz.tensors import written
 
+_ERROR = "reconstruction − input"
 _TOP, _FLOOR = 0.93, 0.02
 """Shares of the grid's height at which the pictures begin and the differences end."""
 _LINE = 0.052
@@ -78,19 +79,22 @@ def reconstruction_grid(
     return remember(style(Figure(data, layout), dark=dark, height=560), text)
 
 
-def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark: bool = False) -> Figure:
+def error_map(
+    input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, quantity: str = _ERROR, dark: bool = False
+) -> Figure:
     """Where a reconstruction adds (orange) and misses (blue): reconstruction − input, averaged over colours.
 
+    quantity: what the difference is called, where the two are other images.
     Raises FigureError where the two differ in size.
     """
     original = pixels(input)
     off = _matching(original, "the method", reconstruction) - original
     figure = Figure(
-        _difference(original, original + off, "", 1, dark, colourbar_below("Δ", dark=dark)),
+        _difference(original, original + off, "", 1, dark, colourbar_below("Δ", dark=dark), quantity),
         {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 4, "r": 4, "t": 4, "b": 64}},
     )
     text = (
-        f"Signed error of a reconstruction of {off.shape[0]} × {off.shape[1]} pixels: from {off.min():.2f} to "
+        f"Signed difference, {quantity}, of {off.shape[0]} × {off.shape[1]} pixels: from {off.min():.2f} to "
         f"{off.max():.2f}, mean squared {_squared(off):.4f}."
     )
     return remember(style(figure, dark=dark, height=320), text)
@@ -132,7 +136,7 @@ def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, below: Sp
         for key, middle in zip(keys, middles, strict=True)
         if key in captions
     ]
-    key = "reconstruction − input<br>blue: missing<br>orange: added"
+    key = f"{_ERROR}<br>blue: missing<br>orange: added"
     return [*words, caption(key, middles[0], sum(below) / 2, yanchor="middle", **small)]
 
 
@@ -147,7 +151,13 @@ def _matching(original: ndarray, key: str, image: Tensor | ndarray) -> ndarray:
 
 
 def _difference(
-    original: ndarray, drawn: ndarray, name: str, axes: int, dark: bool, bar: dict[str, Any] | None
+    original: ndarray,
+    drawn: ndarray,
+    name: str,
+    axes: int,
+    dark: bool,
+    bar: dict[str, Any] | None,
+    quantity: str = _ERROR,
 ) -> go.Heatmap:
     off = drawn - original
     opening = f"{name}<br>" if name else ""
@@ -158,7 +168,7 @@ def _difference(
         colorscale=diverging(dark),
         showscale=bar is not None,
         colorbar=bar,
-        hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>reconstruction − input = %{{z:.2f}}<extra></extra>",
+        hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>{literal(quantity)} = %{{z:.2f}}<extra></extra>",
         **on(axes),
     )
 

@@ -22,6 +22,8 @@ from capsviz import data, zoo
 from capsviz.analysis import metrics, perturbation
 from capsviz.analysis.perturbation import OFFSETS
 from capsviz.data.exemplars import exemplars
+from capsviz.figures.csv_table import figure_csv
+from capsviz.figures.describe import describe
 from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.em import BETA_A
@@ -96,6 +98,14 @@ def test_an_intervention_of_the_link_is_on_the_board_and_held_against_the_untouc
     assert given.fields["touched"] == "8 muted, 1 boosted"
     assert "base_shares" in given.arrays
     assert "base_shares" not in board(visit("dynamic", model="digits-dr")).arrays
+
+
+def test_what_an_intervention_changed_in_the_reconstruction_is_no_error_of_it(visit: Visit):
+    _, figure = (
+        visit("dynamic", model="digits-dr", touch="mute:0-7").session_state["shown"].pictures["answer-difference"]
+    )
+    for said in (figure.data[0].hovertemplate, describe(figure), figure_csv(figure)):
+        assert "now − untouched" in said and "input" not in said and "error" not in said
 
 
 def test_another_image_is_routed_beside_the_first_and_plays_in_step(visit: Visit):
