@@ -23,6 +23,7 @@ from capsviz.analysis.disagreement import difference, most
 from capsviz.analysis.measuring import measure
 from capsviz.analysis.predictions import drawings, path_of, recorded
 from capsviz.data import MultiDigits
+from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
 from capsviz.training.evaluate import evaluate
 from tests.app.conftest import Visit
@@ -73,6 +74,18 @@ def test_where_images_show_two_digits_two_are_named_drawn_and_judged(
     assert table["Length of the weaker"][0] == pytest.approx(float(sure), abs=1e-5)
     verdict = "✓" if {first, second} == set(on_stage.labels) else f"✗ ({shown})"
     assert table["Predicted"][0] == f"{first} and {second} {verdict}"
+
+
+def test_of_two_digits_a_model_of_one_is_right_where_it_names_either(visit: Visit):
+    verdicts = set()
+    for image in exemplars("multi-mnist").indices[:3]:
+        table = visit("compare", model="mnist-dr-paper", data="multi-mnist", image=image).dataframe[0].value
+        shown = images.from_data("multi-mnist", "test", image, resources.entries()["mnist-dr-paper"]).labels
+        for said in table["Predicted"]:
+            named, verdict = said.split()[:2]
+            assert verdict == ("✓" if int(named) in shown else "✗"), said
+            verdicts.add(verdict)
+    assert "✓" in verdicts
 
 
 @pytest.mark.parametrize("view", VIEWS)
