@@ -43,7 +43,7 @@ def _stage(current: Scene) -> tuple[Entry, Trace]:
     takeaway.record(trace, entry)
     layout.note(note)
     if current.intervention(entry):
-        st.caption("Some primary capsules of this link are muted, boosted or isolated.")
+        st.caption(f"{layout.TOUCHED}.")
     return entry, trace
 
 

@@ -32,7 +32,8 @@ def show(current: Scene) -> None:
     names, comparison = _compared(current)
     first = next(iter(names.values()))
     classes = first.classes
-    layout.note("" if resources.comparable(first, current.entry) else current.sibling(DYNAMIC.name, decoder=True)[1])
+    instead = "" if resources.comparable(first, current.entry) else current.sibling(DYNAMIC.name, decoder=True)[1]
+    layout.note(" ".join(filter(None, [instead, layout.untouched(current, current.entry)])))
     drawings = {routing: drawing.reconstruction[0] for routing, drawing in comparison.drawings.items()}
     coloured = {
         routing: inked(drawing.each[0], comparison.answers[routing].named[0].tolist(), len(classes))

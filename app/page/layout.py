@@ -25,6 +25,7 @@ from capsviz.zoo import AtStep, Entry
 
 BELOW_STRIP = 370
 """Height of a chart, in pixels of the ordinary page, that leaves a presented screen room for strip and pickers."""
+TOUCHED = "Some primary capsules of this link are muted, boosted or isolated"
 STYLE = Path(__file__).with_name("style.css")
 _CHART = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
 
@@ -211,8 +212,18 @@ def so_far(current: Scene, page: str) -> None:
         )
 
 
+def untouched(current: Scene, entry: Entry) -> str:
+    """The `note` of a page on which no intervention counts, where the model that it runs is the one of the link's."""
+    if entry.name != current.entry.name or not current.intervention(entry):
+        return ""
+    return f"{TOUCHED}; this page runs the network untouched."
+
+
 def note(sentence: str) -> None:
-    """A sentence, in Markdown, on which model runs here, where it is not the chosen one; else its place is kept."""
+    """A sentence, in Markdown, on what runs here, where it is not the chosen model as chosen; else its place is kept.
+
+    One a page.
+    """
     place = st.container(key="note")  # what follows stands, and keeps the focus, where a choice brings the sentence
     if sentence:
         place.caption(f":material/swap_horiz: {sentence}")

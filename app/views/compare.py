@@ -30,6 +30,7 @@ layout.strip(
 )
 if view != VIEWS[0]:
     takeaway.of_many()
+    layout.note(layout.untouched(current, current.entry))
 with layout.errors_as_sentences():
     PAGES[view].show(current)
     if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:

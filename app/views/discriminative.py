@@ -201,7 +201,7 @@ layout.headline(
     "L2 / L1: discriminative routing",
     entry.config.algorithm.explanation.headline,
 )
-layout.note(other)
+layout.note(other or layout.untouched(current, entry))
 layout.strip(trace, entry, "routing", current.dark)
 
 left, right = st.columns([4, 1], vertical_alignment="bottom")

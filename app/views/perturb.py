@@ -194,7 +194,7 @@ layout.headline(
     f"A class capsule is <b>{dimensions} numbers</b>: how its class is drawn. Move one, and the decoder shows what it "
     "stands for.",
 )
-layout.note(other)
+layout.note(other or layout.untouched(current, entry))
 layout.strip(current.trace(entry), entry, "class", current.dark)
 sliders()
 below()

@@ -27,7 +27,7 @@ pickers = st.container(horizontal=True, vertical_alignment="center")
 with pickers:
     titles = {name: each.title for name, each in CHANGES.items()}
     segments("Change of viewpoint", "change", change.name, titles, bare=True, width="content")
-layout.note(notice)
+layout.note(notice or layout.untouched(current, entry))
 swing, place = sweeping.swing(current, entry)
 label, *beside = (plain(swing.classes[each]) for each in swing.labels)
 if beside:

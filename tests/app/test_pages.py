@@ -100,6 +100,26 @@ def test_an_intervention_of_the_link_is_on_the_board_and_held_against_the_untouc
     assert "base_shares" not in board(visit("dynamic", model="digits-dr")).arrays
 
 
+@pytest.mark.parametrize(
+    ("page", "model", "link"),
+    [
+        *(("perturb", "digits-dr", {}), ("viewpoint", "digits-dr", {}), ("discriminative", "digits-l2", {})),
+        *(("compare", "digits-dr", {}), ("compare", "digits-dr", {"view": "many"})),
+    ],
+)
+def test_a_page_that_runs_the_network_untouched_says_so_of_a_link_with_an_intervention(
+    visit: Visit, page: str, model: str, link: dict
+):
+    touched = spoken(visit(page, model=model, touch="mute:0-7", **link))
+    assert touched.count("muted, boosted or isolated; this page runs the network untouched") == 1
+    assert "untouched" not in spoken(visit(page, model=model, **link))
+
+
+def test_what_is_muted_in_the_chosen_model_is_not_said_of_another_that_runs_in_its_place(visit: Visit):
+    said = spoken(visit("perturb", model="digits-l2-fc", touch="mute:0-7"))
+    assert "runs on the same image" in said and "untouched" not in said
+
+
 def test_what_an_intervention_changed_in_the_reconstruction_is_no_error_of_it(visit: Visit):
     _, figure = (
         visit("dynamic", model="digits-dr", touch="mute:0-7").session_state["shown"].pictures["answer-difference"]
