@@ -122,5 +122,5 @@ def parts(current: Scene) -> None:
     (_, trace), each = _stage(current), current.choices.parts
     chosen(st.slider, "Parts of each class capsule", "parts", each, 1, MOST_PARTS, then=[FRAGMENT])
     figure = parse_tree(trace, each=each, dark=current.dark)
-    layout.show(figure, "parse-tree")
+    layout.show(figure, "parse-tree", "Part and whole")
     st.caption(plain(describe(figure)))

@@ -157,16 +157,20 @@ def answer(current: Scene, entry: Entry) -> None:
     if not current.intervention(entry) or touched.reconstruction is None or plain.reconstruction is None:
         return
     st.subheader("What the intervention did to the reconstruction", anchor=False)
-    pictures = {"The image": plain.images[0], "Untouched": plain.reconstruction[0], "Now": touched.reconstruction[0]}
+    pictures = {
+        "image": ("The image", "The image", plain.images[0]),
+        "untouched": ("Untouched", "The reconstruction, untouched", plain.reconstruction[0]),
+        "now": ("Now", "The reconstruction, now", touched.reconstruction[0]),
+    }
     *columns, last = st.columns(4)
-    for (title, image), column in zip(pictures.items(), columns, strict=True):
+    for (key, (title, called, image)), column in zip(pictures.items(), columns, strict=True):
         with column:
             figure = reconstruction_figure(image, title=title, dark=current.dark, height=290)
-            layout.show(figure, f"answer-{title.split()[-1].lower()}")
+            layout.show(figure, f"answer-{key}", called)
     with last:
         before, now = plain.reconstruction[0], touched.reconstruction[0]
         figure = error_map(before, now, quantity="now − untouched", dark=current.dark)
-        layout.show(figure.update_layout(height=320), "answer-difference")
+        layout.show(figure.update_layout(height=320), "answer-difference", "The reconstruction, now − untouched")
         st.caption("Now − untouched: orange is new, blue is gone.")
 
 
@@ -174,7 +178,7 @@ def objects(current: Scene, trace: Trace) -> None:
     """Of an image that shows several objects, each by itself: its drawing, and what each position gave to it."""
     if trace.drawings is not None:
         st.subheader("Each of them by itself", anchor=False)
-        layout.show(objects_apart(trace, dark=current.dark), "objects")
+        layout.show(objects_apart(trace, dark=current.dark), "objects", "Each object by itself")
 
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:

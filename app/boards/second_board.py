@@ -165,8 +165,12 @@ def compared(current: Scene, entry: Entry, other: Routed) -> None:
         note = f"Each routes its own votes, those of {whose} and of {plain(other.entry.name)}, trained apart."
     colours = {each.title: each.colour for each in ALGORITHMS.values()}
     st.subheader("Whom does each believe?", anchor=False)
-    for column, figure in zip(st.columns(2), (certainty, shares), strict=True):
+    pictures = {
+        certainty: "How sure each routing is of each class",
+        shares: "Mean share of a capsule that each class gets",
+    }
+    for column, (figure, title) in zip(st.columns(2), pictures.items(), strict=True):
         with column:
             drawn = figure({entry.method.title: own, **others}, colours=colours, dark=current.dark)
-            layout.show(drawn, figure.__name__)
+            layout.show(drawn, figure.__name__, title)
     st.caption(note)

@@ -58,7 +58,13 @@ def show(current: Scene) -> None:
         figure = confusion_matrices(matrices, classes, only=only, wrong=wrong, dark=current.dark)
         # As tall as it is where it is presented too: pressed together, its titles would lie over the rows above them.
         own = figure.layout.height
-        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]), height=own)
+        layout.show(
+            figure,
+            "confusions",
+            "Confusions",
+            choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]),
+            height=own,
+        )
         return
     _one(current, records[method])
 
@@ -91,7 +97,12 @@ def _one(current: Scene, record: Predictions) -> None:
         wrong = record.wrong if record.objects > 1 else None
         figure = confusion_matrix(counts, classes, cell=cell, only=only, wrong=wrong, dark=current.dark)
         framed = "-".join(map(str, cell))
-        layout.show(figure, f"matrix-{record.name}-{framed}", choose=lambda at: choose(record.name, at[0], at[1]))
+        layout.show(
+            figure,
+            f"matrix-{record.name}-{framed}",
+            f"Confusions of {record.name}",
+            choose=lambda at: choose(record.name, at[0], at[1]),
+        )
     with right:
         drawn = range(len(classes)) if only is None else only
         every = [at for at in product(drawn, repeat=2) if counts[at] or at == cell]
@@ -130,4 +141,9 @@ def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
     said = methods.named(current, record, which)
     texts = [f"image {number}, named {each}" for number, each in zip(which.tolist(), said, strict=True)]
     figure = image_blocks(blocks, texts, chosen=which.tolist(), dark=current.dark, height=90 + 330 // len(blocks))
-    layout.show(figure, f"cell-{current.choices.image}", choose=methods.chooser(current, [record]))
+    layout.show(
+        figure,
+        f"cell-{images.index_of(current.choices, current.entry)}",
+        f"Images {what}, {record.name}",
+        choose=methods.chooser(current, [record]),
+    )

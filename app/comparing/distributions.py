@@ -45,7 +45,7 @@ def show(current: Scene) -> None:
             mark=current.picture.title,
             dark=current.dark,
         )
-        layout.show(figure, "distributions", height=layout.BELOW_STRIP)
+        layout.show(figure, "distributions", f"Distributions of {_TITLES[measure]}", height=layout.BELOW_STRIP)
         entries = resources.all_entries()
         presets = {name: entries[name].preset for name in names}
         if len({*presets.values()}) > 1:

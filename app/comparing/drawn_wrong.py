@@ -14,6 +14,7 @@ from app.page.text import plain, sentence
 from app.page.widgets import segments
 from app.scene import Scene, trains_one
 from app.shared import resources
+from app.sources import images
 from capsviz.analysis import disagreement
 from capsviz.analysis.measuring import control_drawer_of
 from capsviz.analysis.predictions import Predictions, PredictionsError
@@ -169,7 +170,8 @@ def _figure(
     figure = image_blocks(blocks, texts, wrong=wrong, chosen=which.tolist(), dark=current.dark)
     layout.show(
         figure,
-        f"wrong-{current.choices.image}",
+        f"wrong-{images.index_of(current.choices, current.entry)}",
+        f"Classified right, drawn wrong: {method}",
         choose=methods.chooser(current, records.values()),
         height=PRESENTED,
     )

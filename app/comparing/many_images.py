@@ -37,9 +37,12 @@ def show(current: Scene) -> None:
     with st.container(key="many_choices"):
         measure = _controls(current, records, pair, test)
     which = images_of(current, records, pair, measure)
+    order = current.choices.order if pair or current.choices.order != "different" else "next"
+    said = f"from image {int(which[0])} on" if order == "next" else _ORDERS[order].lower()
     layout.show(
         _grid(current, records, pair, measure, which, test),
         f"grid-{current.choices.order}-{int(which[0])}",
+        f"Many images, {said}",
         choose=methods.chooser(current, records.values()),
     )
 

@@ -49,6 +49,7 @@ def show(current: Scene) -> None:
             coloured=coloured,
         ),
         "reconstructions",
+        "Reconstructions",
         height=layout.BELOW_STRIP,
     )
     table(names, comparison, classes, current.labels(classes))

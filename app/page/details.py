@@ -17,13 +17,18 @@ from app.scene import Scene
 class Detail:
     """A figure that is made when it is shown or taken away.
 
-    key: its own on the page. title, said: above it, where it needs any.
+    key: its own on the page. title, said: above it, where it needs any. called: what it is called where it can be
+    taken away, its title unless given.
     """
 
     key: str
     made: Callable[[], Figure]
     title: str = ""
     said: str = ""
+    called: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "called", self.called or self.title)
 
     def show(self) -> None:
         """The figure below its title, as one panel."""
@@ -33,7 +38,7 @@ class Detail:
             if self.said:
                 st.markdown(self.said)
             with layout.errors_as_sentences():
-                layout.show(self.made(), self.key)
+                layout.show(self.made(), self.key, self.called)
 
 
 Part = str | Detail | tuple[Detail, ...]
@@ -45,7 +50,7 @@ def details(current: Scene, *parts: Part) -> None:
     opened = current.choices.details
     if not opened:
         for figure in (each for part in parts for each in _figures(part)):
-            takeaway.offer(figure.key, figure.made)
+            takeaway.offer(figure.key, figure.made, figure.called)
         if current.choices.present:
             return
     panel = chosen(st.expander, "Details", "details", opened, icon=":material/table_rows:")

@@ -56,7 +56,7 @@ def say(sentence: str) -> None:
 def show(
     figure: Figure,
     key: str,
-    title: str = "",
+    title: str,
     *,
     choose: Callable[[Any], None] | None = None,
     height: float | None = None,

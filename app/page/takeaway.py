@@ -83,12 +83,11 @@ def begin() -> None:
     st.session_state["shown"] = _window().shown = Shown()
 
 
-def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str = "") -> None:
+def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str) -> None:
     """Let the visitor take a figure or a board away, whether or not the page shows it.
 
-    picture: or what makes it, called when it is asked for; title: what the list calls it, the key unless given.
+    picture: or what makes it, called when it is asked for; title: what the list calls it.
     """
-    title = title or key.replace("-", " ").replace("_", " ").capitalize()
     _shown().pictures[key] = (title, picture)
 
 

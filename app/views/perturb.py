@@ -169,7 +169,11 @@ def below() -> None:
         "network is surest, is moved at random in all its numbers and drawn; then each number is correlated with what "
         "is <b>measured of the pictures</b>."
     )
-    layout.show(meaning_table(resources.meanings(entry.name, upper), dark=current.dark), "meanings")
+    layout.show(
+        meaning_table(resources.meanings(entry.name, upper), dark=current.dark),
+        "meanings",
+        f"What the numbers of {whose} mean",
+    )
     with st.expander("How the words are found", icon=":material/straighten:"):
         st.markdown(
             f"A number gets a word where it correlates with one quality by at least {CLEAR:g} (a quarter of all that "
@@ -183,7 +187,9 @@ def below() -> None:
     st.subheader(f"Every number of {plain(whose)}, moved by −0.25 to 0.25", anchor=False)
     offsets = [resources.unit(entry.name) * offset for offset in perturbation.OFFSETS]
     images = perturbation.sheet(resources.model(entry.name), trace.poses[0, upper], upper, offsets)
-    layout.show(dimension_sheet(images, perturbation.OFFSETS, dark=current.dark), "sheet")
+    layout.show(
+        dimension_sheet(images, perturbation.OFFSETS, dark=current.dark), "sheet", f"Every number of {whose}, moved"
+    )
 
 
 current = scene.current()

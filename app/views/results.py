@@ -42,17 +42,23 @@ DRAWN = (
 )
 
 
-def drawings(name: str, measured: Any, dark: bool) -> list[Detail]:
+def drawings(name: str, question: str, measured: Any, dark: bool) -> list[Detail]:
     """The figures of an experiment; convergence has one for each data set, MultiMNIST also what was drawn."""
     if name == "convergence":
         return [
-            Detail(f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), title_of(data))
+            Detail(
+                f"convergence-{data}",
+                partial(figures.convergence, measured, data, dark=dark),
+                title_of(data),
+                called=f"{question} {title_of(data)}",
+            )
             for data in convergence.data_sets(measured)
         ]
-    found = [Detail(f"{name}-figure", partial(FIGURES[name], measured, dark=dark))]
+    found = [Detail(f"{name}-figure", partial(FIGURES[name], measured, dark=dark), called=question)]
     if name == "multi-mnist" and (drawn := measured["drawn"]):
         said = DRAWN.format(count=len(drawn.images))
-        return [Detail(f"{name}-drawn", partial(drawn_pairs, shipping(drawn), dark=dark), said=said), *found]
+        pictures = partial(drawn_pairs, shipping(drawn), dark=dark)
+        return [Detail(f"{name}-drawn", pictures, said=said, called=f"{question} What they draw"), *found]
     return found
 
 
@@ -64,7 +70,7 @@ report = every[current.choices.experiment]
 
 segments("Experiment", "experiment", report.name, {name: each.title for name, each in every.items()}, bare=True)
 layout.headline(report.question, report.sentences[0] if report.measured is not None else "")
-shown = drawings(report.name, report.measured, current.dark) if report.measured is not None else []
+shown = drawings(report.name, report.question, report.measured, current.dark) if report.measured is not None else []
 if report.measured is None:
     st.info(report.sentences[0], icon=":material/hourglass_empty:")
 for drawing in shown[:1]:

@@ -39,8 +39,9 @@ def test_figures_are_made_where_the_panel_is_open_and_can_be_taken_away_anyhow(
     assert charts(shown).keys() - set(panel(shown)) == charts(folded).keys(), "the rest of the page stays as it is"
     for app in (folded, shown):
         app.button(key="take_away").click().run()
-        titles = {title.split()[-1].lower() for title in app.selectbox(key="taken_key").options}
-        assert set(figures) <= titles
+        titles = app.session_state["shown"].titles()
+        assert app.selectbox(key="taken_key").options == [*titles.values()]
+        assert set(figures) <= {key.rsplit("-", 1)[-1] for key in titles}
     offered = {name.rsplit("-", 1)[-1]: made for name, (_, made) in folded.session_state["shown"].pictures.items()}
     for name in figures:
         assert json.loads(offered[name]().to_json()) == charts(shown)[name]

@@ -126,6 +126,39 @@ def test_a_figure_is_called_by_the_image_that_it_is_of_and_by_no_other(
     assert of_one.keys() <= {name.removeprefix("capsviz-") for name in called}
 
 
+@pytest.mark.parametrize(
+    ("page", "link", "titles"),
+    [
+        (
+            "dynamic",
+            {"touch": "mute:0-7", "second": "same:em"},
+            {"answer-now": "The reconstruction, now", "certainty": "How sure each routing is of each class"},
+        ),
+        ("dynamic", {}, {"lengths": "Length of every class capsule"}),
+        ("perturb", {"class": 3}, {"sheet": "Every number of class 3, moved"}),
+        ("compare", {"view": "many", "image": 0}, {"grid-next-0": "Many images, from image 0 on"}),
+        ("compare", {"view": "many", "order": "worst"}, {"grid-worst": "Many images, worst drawn"}),
+        ("compare", {"view": "wrong", "method": "digits-dr"}, {"wrong-": "Classified right, drawn wrong: digits-dr"}),
+        (
+            "compare",
+            {"view": "confusions", "method": "digits-dr", "cell": "4-4"},
+            {"matrix-digits-dr": "Confusions of digits-dr", "cell-": "Images of 4 named rightly, digits-dr"},
+        ),
+        ("basics", {"exhibit": "parts"}, {"parse-tree": "Part and whole"}),
+        (
+            "results",
+            {"experiment": "multi-mnist"},
+            {"multi-mnist-drawn": "Can the networks read two digits over one another? What they draw"},
+        ),
+        ("results", {"experiment": "cost"}, {"cost-figure": "How much time do L1 and L2 save?"}),
+    ],
+)
+def test_what_is_taken_away_is_called_by_what_it_is(visit: Visit, page: str, link: dict[str, Any], titles: dict):
+    shown = visit(page, **{"model": "digits-dr", **link}).session_state["shown"].titles()
+    assert titles == {begun: called for key, called in shown.items() for begun in titles if key.startswith(begun)}
+    assert not [key for key in shown if "None" in key], "its file is called by it"
+
+
 @pytest.mark.parametrize("model", ["digits-dr", "digits-matrix"])
 def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit, model: str):
     app = visit("perturb", model=model, hand="walk", to="5.2", walk=0.25, beside=1, path="sphere", wide=1)
