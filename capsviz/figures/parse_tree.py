@@ -64,7 +64,7 @@ def parse_tree(trace: Trace, *, image: int = 0, each: int = 3, dark: bool = Fals
             *_boxes(trace, of, colours),
             *_lines(given, chosen, uppers, across, above, colours),
             _whole(trace, image, above, colours),
-            _part(given, of, across),
+            _part(trace, given, of, across),
         ]
     )
     whole, lengths = pixels(trace.images[image]), [_length(trace, image, upper) for upper in uppers]
@@ -91,17 +91,24 @@ def parse_tree(trace: Trace, *, image: int = 0, each: int = 3, dark: bool = Fals
 
 
 def in_words(trace: Trace, *, image: int = 0, each: int = 3) -> str:
-    """What the tree says: how much of each class capsule's sum its strongest parts give."""
+    """What the tree says: what the strongest parts of each class capsule add to its sum, and which share of it."""
     given = contributions(trace, image)
     said = []
     for upper in wholes(trace, image):
         strongest = given[:, upper].topk(min(each, len(given)))
         total = float(given[:, upper].sum())
-        which = ", ".join(map(str, strongest.indices.tolist()))
-        gives = f"capsules {which} give" if len(strongest.indices) > 1 else f"capsule {which} gives"
-        parts = f"{gives} {100 * float(strongest.values.sum()) / total:.1f} % of the net ‖s‖" if total else "‖s‖ = 0"
+        which, added = (
+            ", ".join(map(str, strongest.indices.tolist())),
+            ", ".join(map(_number, strongest.values.tolist())),
+        )
+        adds = f"capsules {which} add" if len(strongest.indices) > 1 else f"capsule {which} adds"
+        share = f"{100 * float(strongest.values.sum()) / total:.1f} % of the net ‖s‖" if total else "‖s‖ = 0"
+        parts = f"{adds} {added}: {share}" if total else share
         said.append(f"{trace.called(upper)} ({_length(trace, image, upper)}): {parts}")
-    each_part = f"The strongest parts of {len(given):,} primary capsules, each with its number and what it adds to ‖s‖"
+    each_part = (
+        f"The strongest parts of {len(given):,} primary capsules, each with its number and the most that it adds to "
+        "one ‖s‖, that of the class in whose colour its box is drawn"
+    )
     return "; ".join([each_part, *said]) + "."
 
 
@@ -180,16 +187,23 @@ def _whole(trace: Trace, image: int, above: dict[int, float], colours: list[str]
     )
 
 
-def _part(given: Float[ndarray, "lower upper"], of: dict[int, int], across: dict[int, float]) -> go.Scatter:
+def _number(added: float) -> str:
+    return f"{added:.2f}"
+
+
+def _part(
+    trace: Trace, given: Float[ndarray, "lower upper"], of: dict[int, int], across: dict[int, float]
+) -> go.Scatter:
     return go.Scatter(
         x=list(across.values()),
         y=[_BOTTOM - _HALF - 0.15] * len(across),
         mode="text",
-        text=[f"{given[capsule, upper]:.2f}" for capsule, upper in of.items()],
+        text=[_number(given[capsule, upper]) for capsule, upper in of.items()],
+        customdata=[literal(f"capsule {capsule} to {trace.called(upper)}") for capsule, upper in of.items()],
         textposition="bottom center",
         textfont={"size": TICK},
         name="parts",
-        hoverinfo="skip",
+        hovertemplate="%{customdata}: %{text}<extra></extra>",
         **on(2),
     )
 

@@ -86,7 +86,7 @@ def test_each_file_opens_again(opened: Visitor, chromium: sync_api.Browser, tmp_
 def test_the_words_of_an_svg_stay_whole_where_its_typeface_is_missing(
     opened: Visitor, chromium: sync_api.Browser, tmp_path: Path
 ):
-    choose(opened, "Entropy")
+    choose(opened, "Indecision of the primary capsules")
     opened.window.locator(".st-key-taken_preview .legendtext").first.wait_for()
     svg = taken(opened, tmp_path, "SVG")
     elsewhere = tmp_path / "elsewhere.svg"  # with letters far wider than those of the page

@@ -9,6 +9,8 @@ import torch
 import capsviz
 from capsviz.analysis.metrics import contributions
 from capsviz.data import load, to_float
+from capsviz.data.exemplars import exemplars
+from capsviz.figures.csv_table import figure_csv
 from capsviz.figures.describe import describe
 from capsviz.figures.errors import FigureError
 from capsviz.figures.parse_tree import WIDEST, in_words, parse_tree, parts, wholes
@@ -69,6 +71,9 @@ def test_a_part_is_pictured_by_what_it_sees(trace: capsviz.Trace):
         assert np.array_equal(opened(shown)[..., 0], seen)
     given = contributions(trace)[chosen][:, uppers].amax(1).tolist()
     assert figure.data[-1].text == tuple(f"{most:.2f}" for most in given)
+    of = contributions(trace)[chosen][:, uppers].argmax(1).tolist()
+    said = [f"capsule {each} to {trace.called(uppers[place])}" for each, place in zip(chosen, of, strict=True)]
+    assert list(figure.data[-1].customdata) == said and all(f",{words}," in figure_csv(figure) for words in said)
     boxes = [each for each in figure.data if each.type == "scatter" and each.xaxis == "x"]
     assert [box.name for box in boxes] == [f"capsule {capsule}" for capsule in chosen]
 
@@ -98,10 +103,11 @@ def test_its_words_say_how_much_the_strongest_give(trace: capsviz.Trace):
     said = in_words(trace, image=2, each=1)
     for upper in uppers:
         best = int(given[:, upper].argmax())
-        share = 100 * float(given[best, upper] / given[:, upper].sum())
+        most = float(given[best, upper])
+        share = 100 * most / float(given[:, upper].sum())
         assert f"{trace.called(upper)} (‖v‖ = {float(trace.activations[2, upper]):.2f}): " in said
-        assert f"capsule {best} gives {share:.1f} % of the net ‖s‖" in said
-    assert "288 primary capsules, each with its number and what it adds to ‖s‖; " in said
+        assert f"capsule {best} adds {most:.2f}: {share:.1f} % of the net ‖s‖" in said
+    assert "288 primary capsules, each with its number and the most that it adds to one ‖s‖, that of the class" in said
     assert describe(parse_tree(trace, image=2, each=1)) == said
 
 
@@ -110,3 +116,14 @@ def test_what_has_no_such_parts_is_one_sentence(trace: capsviz.Trace):
         parse_tree(capsviz.trace(capsviz.load("digits-em"), trace.images[:1]))
     with pytest.raises(FigureError, match="give at least 1"):
         parse_tree(trace, each=0)
+
+
+def test_a_part_of_two_classes_adds_to_each_what_is_said_of_that_class():
+    trace = capsviz.trace(capsviz.load("cifar10-dr-residual"), to_float(exemplars("cifar10").images[:40]))
+    for image in range(40):
+        given, uppers = contributions(trace, image), wholes(trace, image)
+        said = in_words(trace, image=image).split("; ")[1:]
+        for upper, words in zip(uppers, said, strict=True):
+            strongest = given[:, upper].topk(3).indices.tolist()
+            added = ", ".join(f"{float(given[capsule, upper]):.2f}" for capsule in strongest)
+            assert f"capsules {', '.join(map(str, strongest))} add {added}: " in words
