@@ -21,7 +21,7 @@ from capsviz.analysis import perturbation
 from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
 from capsviz.analysis.metrics import summarise
 from capsviz.boards import Board, Left, decoder_message
-from capsviz.boards.decoder import NARROW, WIDE
+from capsviz.boards.decoder import NARROW, WIDE, walked
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.zoo import Entry
 
@@ -129,10 +129,11 @@ def sliders() -> None:
     offsets = offsets_of(choices, trace.poses.shape[-1])
     decoders = {title: resources.decoder(entry.name) for title, entry in shown.items()}
     poses = {title: current.trace(entry).poses[0] for title, entry in shown.items()}
+    left = Left(upper, offsets, target(current), choices.share, choices.sphere)
     message = decoder_message(
         decoders,
         poses,
-        Left(upper, offsets, target(current), choices.share, choices.sphere),
+        left,
         wide=wide(choices),
         hand=choices.hand,
         classes=trace.classes,
@@ -146,7 +147,14 @@ def sliders() -> None:
     def numbers() -> dict[str, ndarray]:
         units = {name: resources.unit(entry.name) for name, entry in shown.items()}
         capsules = {f"capsules of {name}": each.numpy() / units[name] for name, each in poses.items()}
-        return {"offsets": np.array(offsets)} | capsules
+        moved = {"class": np.array(upper), "offsets": np.array(offsets)}
+        if choices.hand == "walk":
+            moved |= {"walk to class and exemplar": np.array(left.to), "share of the walk": np.array(left.share)}
+            for name, model in shown.items():
+                exemplars = resources.exemplar_capsules(model.name) / units[name]
+                way = walked(poses[name] / units[name], exemplars, left)
+                moved[f"walked capsules of {name}"] = way.numpy()
+        return moved | capsules
 
     taken = partial(Board, "live-decoder", title, lambda _: message, first=tuple(decoders.values()), table=numbers)
     takeaway.offer("live", taken, title)

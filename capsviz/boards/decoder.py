@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from capsviz.analysis.perturbation import NO_DECODER, PerturbError, unit
+from capsviz.analysis.perturbation import NO_DECODER, PerturbError, lerp, masked, slerp, unit
 from capsviz.boards.checks import is_index, is_number
 from capsviz.boards.message import Message, pack, unpack
 from capsviz.boards.theme import theme
@@ -168,6 +169,20 @@ def _check(headers: Mapping[str, dict[str, Any]], poses: Mapping[str, Tensor], l
                 f"{title} was packed with {own['exemplars']} exemplars per class, which {hand} needs; say "
                 'hand="sliders", or add the model to the zoo.'
             )
+
+
+def walked(
+    poses: Float[Tensor, "upper dim"], exemplars: Float[Tensor, "upper exemplar dim"], left: Left
+) -> Float[Tensor, "upper dim"]:
+    """What a decoder draws on the way of a walk: zero but for the classes at its two ends.
+
+    poses: the class capsules of the image; both and the result in the decoder's unit.
+    """
+    label, number = left.to
+    begun = poses[left.upper] + torch.tensor(left.offsets, dtype=poses.dtype)
+    ended = poses[label] if number == OWN else exemplars[label, number]
+    start, end = masked(begun[None], left.upper, len(poses))[0], masked(ended[None], label, len(poses))[0]
+    return (slerp if left.sphere else lerp)(start, end, left.share)
 
 
 def received(value: Any, own: Mapping[str, Any], reach: float) -> Left | None:

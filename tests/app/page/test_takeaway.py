@@ -17,6 +17,7 @@ from app.page import takeaway
 from app.page.takeaway import Shown
 from app.shared import resources
 from app.sources import browsing, linked_picture
+from capsviz.analysis.perturbation import slerp
 from capsviz.boards import Board, board_csv
 from capsviz.boards.message import unpack
 from capsviz.data import DIGITS
@@ -27,6 +28,7 @@ from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
 from tests.app.reading import board as on_page
+from tests.known import known
 from tests.programs import printed
 
 OPENED = re.compile(r'capsviz\.Trace\.open\("([^"]+)"\)\.images')
@@ -171,6 +173,13 @@ def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit, mod
     name = capsules.split(",")[0].removeprefix("capsules of ")
     own = next(each for each in fields["decoders"] if each["title"] == name)
     assert float(capsules.split(",")[2]) == pytest.approx(own["poses"][0][3], rel=1e-5)
+    numbers = known(board.table)()
+    assert numbers["walk to class and exemplar"].tolist() == [5, 1] and numbers["share of the walk"] == 0.25
+    upper, lead = fields["state"]["upper"], fields["decoders"][fields["lead"]]
+    start, end = torch.zeros(2, 10, len(lead["poses"][0]))
+    start[upper], end[5] = torch.tensor(lead["poses"][upper]), resources.exemplar_capsules(model)[5, 1] / lead["unit"]
+    walked = numbers[f"walked capsules of {lead['title']}"]
+    assert walked == pytest.approx(slerp(start, end, 0.25).numpy(), abs=1e-5) and numbers["class"] == upper
 
 
 def test_the_digit_that_stands_in_on_training_is_called_by_its_own_name(visit: Visit):
