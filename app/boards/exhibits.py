@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from app import scene
 from app.components.hosting import board
+from app.components.routing_board import in_words
 from app.page import layout, takeaway
 from app.page.text import plain
 from app.page.widgets import chosen
@@ -47,15 +48,22 @@ def _stage(current: Scene) -> tuple[Entry, Trace]:
     return entry, trace
 
 
+def _about(current: Scene, entry: Entry) -> str:
+    touched = in_words(current.intervention(entry))
+    return ", ".join(filter(None, [entry.name, current.picture.title, touched]))
+
+
 def _shown(
     kind: str,
     title: str,
     message: Message,
     actions: dict[str, Callable[[Any], None]],
     table: Callable[[], dict[str, ndarray]] | None = None,
+    *,
+    about: str,
     **of: Callable[[], str],
 ) -> None:
-    takeaway.offer(kind, lambda: Board(kind, title, lambda _: message, table=table), title)
+    takeaway.offer(kind, lambda: Board(kind, f"{title}, {about}", lambda _: message, table=table), title)
     board(kind, message, key=f"exhibit-{kind}", actions=actions, of=of)
 
 
@@ -94,12 +102,12 @@ def squash(current: Scene) -> None:
     message = squash_message(
         trace, length=choices.vector_length, angle=choices.vector_angle, title=title, dark=current.dark
     )
-    _shown("squash", "Squash", message, {"vector": moved_vector})
+    _shown("squash", "Squash", message, {"vector": moved_vector}, about=_about(current, entry))
 
 
 def loss(current: Scene) -> None:
     """The margin loss of every class of the image on stage, its margins and lengths in the visitor's hand."""
-    (_, trace), choices = _stage(current), current.choices
+    (entry, trace), choices = _stage(current), current.choices
     known = current.labels(trace.classes)
     labels = known or tuple(trace.named[0].tolist())
     message = margin_message(
@@ -112,7 +120,7 @@ def loss(current: Scene) -> None:
     count = len(trace.classes)
     actions = {"margins": moved_margins, "lengths": lambda said: moved_lengths(said, count)}
     lengths, table = (lambda: session.tied(scene.choices(), "lengths")), partial(margin_table, message)
-    _shown("margin-loss", "Margin loss", message, actions, table, lengths=lengths)
+    _shown("margin-loss", "Margin loss", message, actions, table, about=_about(current, entry), lengths=lengths)
     which = "as it is labelled" if known else "as the network reads it: the image has no label here"
     st.caption(f"The image on stage shows {plain(images.names(labels, trace.classes))}, {which}. {OTHERWISE}")
 

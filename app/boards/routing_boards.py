@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,14 +13,14 @@ from app import scene
 from app.boards import second_board
 from app.boards.second_board import Routed
 from app.components.capsule_maps import capsule_maps
-from app.components.routing_board import numbered, place_of, routing_board
+from app.components.routing_board import in_words, numbered, place_of, routing_board
 from app.page import layout, takeaway
 from app.page.widgets import chosen
 from app.scene import Scene
 from app.shared import resources
 from app.state import session
 from app.state.choices import ANOTHER_IMAGE, LOOK
-from capsviz.boards import CapsuleMaps, describe_routing, maps_board, routing_message, trace_board
+from capsviz.boards import Board, CapsuleMaps, describe_routing, maps_board, routing_message, trace_board
 from capsviz.boards.mixture import TEMPERATURES
 from capsviz.figures.compare import error_map
 from capsviz.figures.objects import objects_apart
@@ -94,11 +95,15 @@ def _board(
     frame, look = _own_frame(key, current.choices.frame, first, own), session.look(current.choices)
     standing = {"frame": frame, "looked": dict(look), "capsule": place_of(current.choices.capsule, below)}
     standing |= numbered(below, routed.lower_grid[1])
+
+    def taken() -> Board:
+        made = trace_board(trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark)
+        title = [f"{shown.what} · {shown.whose}", current.picture.title] if shown.votes else [made.title, shown.whose]
+        return replace(made.standing(**standing), title=", ".join(filter(None, [*title, in_words(touched)])))
+
     takeaway.offer(
         key,
-        lambda: trace_board(
-            trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark
-        ).standing(**standing),
+        taken,
         f"The routing of {entry.name}, played" if like in (None, shown) else f"{shown.what} · {shown.whose}, played",
     )
     routing_board(

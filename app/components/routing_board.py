@@ -16,6 +16,8 @@ from capsviz.tracing.intervention import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
 """No player has more lines over all iterations."""
+MOST_LETTERS = 40
+"""Of the numbers of capsules in a title."""
 ACTIONS = ("capsule", "upper", "frame", "rounds", "look", "untouched", *capsule_sets.KINDS)
 """What a board tells."""
 
@@ -143,6 +145,17 @@ def _look(said: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(bare, bool) or not isinstance(absolute, bool) or listed not in LISTED:
         return {}
     return dict(zip(LOOK, (turned, zoom, bare, absolute, listed), strict=True))
+
+
+def in_words(touched: Intervention) -> str:
+    """ "capsule 117 muted, capsules 0-7 boosted", for a title; of a set that takes many letters how many they are."""
+    said = []
+    for field in capsule_sets.KINDS.values():
+        if capsules := getattr(touched, field):
+            which, several = capsule_sets.write(capsules), "s" * (len(capsules) > 1)
+            short = len(which) <= MOST_LETTERS
+            said.append(f"capsule{several} {which} {field}" if short else f"{len(capsules):,} capsules {field}")
+    return ", ".join(said)
 
 
 def _summary(touched: Intervention) -> str:

@@ -38,9 +38,9 @@ SECTIONS = {
 STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
 
 
-def played(shown: CapsuleMaps, key: str) -> None:
-    """The maps of the section that is open, with their player."""
-    routing_boards.maps(shown, entry, key, SECTIONS[choices.section])
+def played(shown: CapsuleMaps, key: str, *about: str) -> None:
+    """The maps of the section that is open, with their player; about: the image that they are of."""
+    routing_boards.maps(shown, entry, key, ", ".join([SECTIONS[choices.section], entry.name, *about]))
 
 
 def climb_title(climb: str) -> str:
@@ -67,7 +67,7 @@ def agreement(upper: int) -> None:
     dynamic = current.same_votes(entry, DYNAMIC.name) if choices.votes == "same" else current.trace(routed)
     whose = routed.name
     delta = metrics.label_signs([labels], len(trace.classes))[0]
-    played(agreement_maps(trace, dynamic, signs=delta, upper=upper), "maps-agreement")
+    played(agreement_maps(trace, dynamic, signs=delta, upper=upper), "maps-agreement", current.picture.title)
     st.caption(
         f"δ is +1 for {plain(images.names(labels, trace.classes))}, "
         + ("as this image is labelled" if truth else "as predicted, since this image has no label here")

@@ -142,7 +142,8 @@ def sliders() -> None:
         present={title: current.trace(entry).named[0].tolist() for title, entry in shown.items() if entry.objects > 1},
         dark=current.dark,
     )
-    title = f"A class capsule of {entry.name}, moved"
+    title = f"A class capsule of {entry.name if len(shown) == 1 else f'{len(shown)} models'}, moved"
+    whole = f"{title}, {current.picture.title}"
 
     def numbers() -> dict[str, ndarray]:
         units = {name: resources.unit(entry.name) for name, entry in shown.items()}
@@ -156,7 +157,7 @@ def sliders() -> None:
                 moved[f"walked capsules of {name}"] = way.numpy()
         return moved | capsules
 
-    taken = partial(Board, "live-decoder", title, lambda _: message, first=tuple(decoders.values()), table=numbers)
+    taken = partial(Board, "live-decoder", whole, lambda _: message, first=tuple(decoders.values()), table=numbers)
     takeaway.offer("live", taken, title)
     live_decoder(message, decoders, key="live", on_change=keep_left, of=lambda: session.tied(scene.choices(), "upper"))
 

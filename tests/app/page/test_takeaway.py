@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from functools import partial
@@ -13,17 +14,19 @@ from plotly.graph_objects import Figure
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest, local_script_runner
 
+from app.components.routing_board import in_words
 from app.page import takeaway
 from app.page.takeaway import Shown
 from app.shared import resources
 from app.sources import browsing, linked_picture
 from capsviz.analysis.perturbation import slerp
-from capsviz.boards import Board, board_csv
+from capsviz.boards import Board, board_csv, board_page
 from capsviz.boards.message import unpack
 from capsviz.data import DIGITS
 from capsviz.errors import CapsvizError
 from capsviz.routing import DenseVotes
 from capsviz.routing.dynamic import dynamic_routing
+from capsviz.tracing.intervention import Intervention
 from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
@@ -31,6 +34,7 @@ from tests.app.reading import board as on_page
 from tests.known import known
 from tests.programs import printed
 
+TOUCHED = "capsules 0-6 muted, capsule 9 boosted"
 OPENED = re.compile(r'capsviz\.Trace\.open\("([^"]+)"\)\.images')
 DRAWN = [linked_picture.written(torch.full((1, 28, 28), 9 * each, dtype=torch.uint8).tril()) for each in (7, 20)]
 """Two drawings as a link holds them."""
@@ -159,6 +163,51 @@ def test_what_is_taken_away_is_called_by_what_it_is(visit: Visit, page: str, lin
     shown = visit(page, **{"model": "digits-dr", **link}).session_state["shown"].titles()
     assert titles == {begun: called for key, called in shown.items() for begun in titles if key.startswith(begun)}
     assert not [key for key in shown if "None" in key], "its file is called by it"
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "titles"),
+    [
+        (
+            "dynamic",
+            {"touch": "mute:0-6;boost:9", "second": "image"},
+            {
+                "board": "The routing of digits-dr, Digits test image 8, class 8, " + TOUCHED,
+                "board-second": "The routing of digits-dr, Digits test image 1, class 0, " + TOUCHED,
+            },
+        ),
+        (
+            "dynamic",
+            {"second": "same:em"},
+            {"board-second": "EM routing · the votes of digits-dr, Digits test image 8, class 8"},
+        ),
+        ("perturb", {}, {"live": "A class capsule of digits-dr, moved, Digits test image 8, class 8"}),
+        (
+            "basics",
+            {"exhibit": "loss", "touch": "mute:117"},
+            {"margin-loss": "Margin loss, digits-dr, Digits test image 8, class 8, capsule 117 muted"},
+        ),
+        (
+            "discriminative",
+            {"model": "digits-l2"},
+            {"maps-agreement": "Agreement: kept or spent, digits-l2, Digits test image 8, class 8"},
+        ),
+    ],
+)
+def test_a_board_of_one_image_says_in_its_file_which_and_what_was_done(
+    visit: Visit, page: str, link: dict[str, Any], titles: dict[str, str]
+):
+    pictures = visit(page, **{"model": "digits-dr", "image": 8, **link}).session_state["shown"].pictures
+    made = {key: pictures[key][1]() for key in titles}
+    assert {key: board.title for key, board in made.items()} == titles
+    assert all(html.escape(board.title, quote=False) in board_page(board) for board in made.values())
+
+
+def test_of_many_touched_capsules_a_title_says_how_many():
+    several = range(0, 500, 7)
+    assert in_words(Intervention(isolated=tuple(several))) == "capsules 0-497/7 isolated"
+    scattered = tuple(sorted(each**2 for each in several))
+    assert in_words(Intervention(muted=scattered)) == "72 capsules muted" and in_words(Intervention()) == ""
 
 
 @pytest.mark.parametrize("model", ["digits-dr", "digits-matrix"])
