@@ -172,5 +172,5 @@ def compared(current: Scene, entry: Entry, other: Routed) -> None:
     for column, (figure, title) in zip(st.columns(2), pictures.items(), strict=True):
         with column:
             drawn = figure({entry.method.title: own, **others}, colours=colours, dark=current.dark)
-            layout.show(drawn, figure.__name__, title)
+            layout.show(drawn, figure.__name__, title, of_others=True)
     st.caption(note)

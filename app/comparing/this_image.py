@@ -50,6 +50,7 @@ def show(current: Scene) -> None:
         ),
         "reconstructions",
         "Reconstructions",
+        of_others=True,
         height=layout.BELOW_STRIP,
     )
     table(names, comparison, classes, current.labels(classes))

@@ -60,14 +60,15 @@ def show(
     *,
     choose: Callable[[Any], None] | None = None,
     height: float | None = None,
+    of_others: bool = False,
 ) -> None:
     """A figure as wide as its place, in its own theme, with its description for those who do not see it.
 
-    title: what it is called where it can be taken away. choose: called, before the page runs again, with the customdata
+    title, of_others: as in `takeaway.offer`. choose: called, before the page runs again, with the customdata
     of a point that the visitor clicks. height: the most that it takes in presenter mode, in pixels of the ordinary
     page, of which a screen then has 626.
     """
-    takeaway.offer(key, figure, title)
+    takeaway.offer(key, figure, title, of_others=of_others)
     options: dict[str, Any] = {}
     if choose is not None:
         options = {"selection_mode": "points", "on_select": partial(_clicked, key, choose)}

@@ -45,6 +45,8 @@ class Shown:
 
     pictures: dict[str, tuple[str, Figure | Callable[[], Figure | Board]]] = field(default_factory=dict)
     """Title and figure, or what makes figure or board when it is asked for, by key."""
+    of_others: set[str] = field(default_factory=set)
+    """Keys of figures that are of several models, or of another than the page's."""
     trace: Trace | None = None
     entry: Entry | None = None
     """The model that the trace is of, or what is known of the network of a recording."""
@@ -59,7 +61,8 @@ class Shown:
 
     def forget(self) -> None:
         """Have nothing on screen."""
-        self.pictures, self.trace, self.entry, self.of_many, self.gone = {}, None, None, False, True
+        self.pictures, self.of_others = {}, set()
+        self.trace, self.entry, self.of_many, self.gone = None, None, False, True
 
 
 @dataclass
@@ -83,12 +86,15 @@ def begin() -> None:
     st.session_state["shown"] = _window().shown = Shown()
 
 
-def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str) -> None:
+def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str, *, of_others: bool = False) -> None:
     """Let the visitor take a figure or a board away, whether or not the page shows it.
 
-    picture: or what makes it, called when it is asked for; title: what the list calls it.
+    picture: or what makes it, called when it is asked for; title: what the list calls it. of_others: whether a figure
+    is of several models, or of another than the page's, by whose name it is not called then.
     """
     _shown().pictures[key] = (title, picture)
+    if of_others:
+        _shown().of_others.add(key)
 
 
 def record(trace: Trace, entry: Entry) -> None:
@@ -131,8 +137,9 @@ def _pictures(shown: Shown, current: Scene) -> None:
         _board(picture, name)
     else:
         one = key == "strip" or not shown.of_many
-        about = [*([shown.entry.name] if shown.entry and one else []), *([current.picture.title] if one else [])]
-        _figure(picture, name, ", ".join([title, *about]), current)
+        whose = shown.entry.name if shown.entry and key not in shown.of_others else ""
+        about = [whose, current.picture.title] if one else []
+        _figure(picture, name, ", ".join(filter(None, [title, *about])), current)
 
 
 def _board(board: Board, name: str) -> None:

@@ -70,7 +70,8 @@ if swing.pooled:
     figures = pooling_figures(found, dark=current.dark)
     for column, (name, figure) in zip(st.columns(len(figures)), figures.items(), strict=True):
         with column:
-            layout.show(figure, f"pooling-{name}", f"Max pooling, {name}", height=300)
+            called = f"Max pooling of {swing.pooled.name}, {name}"
+            layout.show(figure, f"pooling-{name}", called, height=300, of_others=True)
     busy, same, moved = (int(each.sum()) for each in (found.busy, found.same, found.moved))
     st.markdown(
         f"Of {found.busy.numel()} squares {busy} hold different numbers, now or after the step: pooling keeps {busy} "

@@ -113,6 +113,12 @@ def test_capsules_of_a_window_have_the_same_numbers_in_the_file_as_on_the_page(v
     ("page", "link", "of_one"),
     [
         ("dynamic", {"model": "digits-dr"}, {"strip": True}),
+        ("compare", {"model": "digits-l2-fc"}, {"strip": True, "reconstructions": True}),
+        (
+            "dynamic",
+            {"model": "digits-dr", "second": "digits-em"},
+            {"lengths": True, "certainty": True, "shares": True},
+        ),
         ("compare", {"model": "digits-dr", "view": "confusions"}, {"strip": True, "confusions": False}),
         ("results", {}, {"table-figure": False}),
         ("training", {"model": "digits-dr"}, {"training-image": True}),
@@ -129,6 +135,8 @@ def test_a_figure_is_called_by_the_image_that_it_is_of_and_by_no_other(
         app.selectbox(key="taken_key").select_index(at)
         app = in_the_window(app, monkeypatch)
         assert key not in of_one or ("test image" in called[f"capsviz-{key}"]) == of_one[key], called
+        several = key in ("reconstructions", "certainty", "shares") or key.startswith("pooling-")
+        assert not of_one.get(key) or (link["model"] in called[f"capsviz-{key}"]) != several, called
     assert of_one.keys() <= {name.removeprefix("capsviz-") for name in called}
 
 
