@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from dataclasses import replace
@@ -205,10 +206,19 @@ def test_four_times_as_many_names_take_about_four_times_as_long():
         tensors = {f"{WEIGHTS}{name}": torch.zeros(size, dtype=torch.int8) for name, size in sizes.items()}
         tensors |= {f"{SCALES}{name}": torch.zeros(-(-size // RUN)) for name, size in sizes.items()}
         file = save_tensors(tensors | {"zzz": torch.zeros(1)}, metadata)
-        began = time.process_time()
-        with pytest.raises(zoo.ZooError, match="zzz is no part of a model"):
-            exchange.read(file, "mine.capsviz")
-        return time.process_time() - began
+
+        def once() -> float:
+            began = time.thread_time()
+            with pytest.raises(zoo.ZooError, match="zzz is no part of a model"):
+                exchange.read(file, "mine.capsviz")
+            return time.thread_time() - began
+
+        gc.collect()
+        gc.disable()  # a collection takes as long as what other tests have left
+        try:
+            return min(once() for _ in range(3))
+        finally:
+            gc.enable()
 
     assert seconds(16_000) < 8 * seconds(4_000), "16 times where each name looks through all"
 

@@ -19,6 +19,7 @@ from tests.figures.conftest import digits, record
 @pytest.fixture(scope="module")
 def everything(dr, em, l2):
     """Every figure of the package, by name, for a light and a dark page."""
+    torch.manual_seed(0)
     b, images = l2.layer["coefficients"][0] - 0.1, torch.rand(16, 3, 28, 28)
     drawn = {"dr": dr.reconstruction[0], "em": em.reconstruction[0], "l2": l2.reconstruction[0], "l1": dr.images[0]}
     counts = torch.tensor([[90, 0, 3], [1, 80, 0], [0, 0, 70]])

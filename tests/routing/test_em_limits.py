@@ -24,7 +24,8 @@ from .em_samples import (
     seeds,
 )
 
-CASES = hard_cases((2, 24, 5, 16), (2, 24)) | {"one lower capsule": (torch.randn(2, 1, 5, 16), torch.ones(2, 1))}
+ONE = torch.randn(2, 1, 5, 16, generator=torch.Generator().manual_seed(1))
+CASES = hard_cases((2, 24, 5, 16), (2, 24)) | {"one lower capsule": (ONE, torch.ones(2, 1))}
 
 
 @pytest.mark.parametrize("through", ["last", "all"])

@@ -38,13 +38,17 @@ def test_a_squashed_vector_is_never_longer_than_one_beyond_rounding(dtype):
     assert (squashed.double().norm(dim=-1) <= 1 + torch.finfo(dtype).eps).all()
 
 
-@given(st.lists(st.floats(0.01, 50), min_size=1, max_size=6), st.floats(0.05, 20))
+# Of factors nearer to 1 rounding may turn the order about.
+factors = st.floats(0.05, 20).filter(lambda factor: abs(factor - 1) > 1e-9)
+
+
+@given(st.lists(st.floats(0.01, 50), min_size=1, max_size=6), factors)
 def test_squash_keeps_the_direction_and_the_order_of_lengths(entries, factor):
     s = torch.tensor(entries, dtype=torch.float64)
     cosine = torch.nn.functional.cosine_similarity(squash(s), s, dim=0)
     torch.testing.assert_close(cosine, torch.ones_like(cosine))
     longer = squash(factor * s).norm() - squash(s).norm()
-    assert longer * (factor - 1) >= 0
+    assert longer * (factor - 1) > 0
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -426,7 +426,7 @@ def test_nothing_at_all_makes_no_trace(unchecked_types):
         capsviz.record(None, torch.zeros(0, 4, 2, 3), "dr")
 
 
-NUMBERS = torch.rand(1, 4, 2, 3)
+NUMBERS = torch.rand(1, 4, 2, 3, generator=torch.Generator().manual_seed(0))
 SAME: dict[str, Any] = {
     "tensors in a list": [NUMBERS[0]],
     "tensors in tuples": tuple(tuple(each) for each in NUMBERS),

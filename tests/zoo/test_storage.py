@@ -12,6 +12,7 @@ from capsviz.zoo import storage
 @pytest.fixture(scope="module")
 def network() -> CapsNet:
     """A small network with coefficients b, of which half are zero."""
+    torch.manual_seed(0)
     network = CapsNet(preset("tiny", "digits", "l1"))
     b = network.get_buffer("coefficients")
     b[::2] = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import time
 
 import pytest
@@ -269,9 +270,10 @@ def test_a_link_of_a_few_characters_does_not_keep_the_server():
     primes = [step for step in range(67, 600) if all(step % low for low in range(2, step))][: capsule_sets._NEAR]
     chosen = capsule_sets.read(",".join(f"{first}-190000/{step}" for first, step in enumerate(primes)))
     assert len(chosen) > 50_000
-    began = time.perf_counter()
+    gc.collect()  # of what other tests have left
+    began = time.thread_time()
     text = capsule_sets.write(chosen)
-    assert time.perf_counter() - began < 5 and text.startswith("0-")
+    assert time.thread_time() - began < 5 and text.startswith("0-")
     for far in range(300_000, 300_008):
         capsule_sets.read_intervention(";".join(f"{kind}:0-{far}" for kind in capsule_sets.KINDS))
     assert capsule_sets.read_intervention.cache_info().currsize <= 4
@@ -299,9 +301,10 @@ def test_a_link_that_means_nothing_learns_of_no_path():
 )
 def test_a_link_takes_no_longer_than_a_look(query: dict[str, str], sentence: str):
     linked_picture._read.cache_clear()
-    began = time.process_time()
+    gc.collect()  # of what other tests have left
+    began = time.thread_time()
     _, notices = parse(query | {"source": "upload"}, CATALOGUE)
-    assert time.process_time() - began < 0.5
+    assert time.thread_time() - began < 0.5
     assert len(notices) == 1 and sentence in notices[0]
     assert linked_picture._read.cache_info().currsize == 0, "nor is it kept"
 
