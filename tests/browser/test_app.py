@@ -140,9 +140,10 @@ def test_a_slider_of_perturb_sends_no_weights_again(open_window: Callable[..., s
     visitor.eventually(lambda: "offsets=" in visitor.query(), "the link")
     visitor.settle()
     assert 0 < heard[0] < 600_000
+    first = len(fetched)
     visitor.open("perturb?model=mnist-dr-residual")
     window.locator('.live-decoder[data-ready="true"]').wait_for()
-    visitor.eventually(lambda: bool(fetched), "the weights")
+    visitor.eventually(lambda: len(fetched) > first, "the weights")
     assert len({*fetched}) == 1, "by its digest"
     visitor.leave()
 

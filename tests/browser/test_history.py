@@ -51,6 +51,7 @@ def test_an_address_that_the_app_wrote_ahead_of_its_page_is_not_asked_for(visito
     with line.slow("script_finished"):  # the address is told, what is drawn with it is on its way
         visitor.window.keyboard.press("n")
         visitor.eventually(lambda: "point=0" in visitor.query(), "the point in the link")
+        visitor.eventually(lambda: bool(line.waiting), "a word on its way")
         line.arrive(1)  # and that this run is over, for one that draws
         said = visitor.messages_sent
         visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost

@@ -378,5 +378,7 @@ def test_the_key_enlarges_every_word_on_a_canvas_as_the_link_does(visitor: Visit
 
     visitor.eventually(lambda: not small(), "large words")
     assert len(window.evaluate("wordsOnCanvases()")) > 3
-    press(visitor, "p", "model")
+    window.keyboard.press("p")
+    visitor.eventually(lambda: "present" not in visitor.query(), "the usual mode in the link")
+    visitor.settle()
     visitor.eventually(lambda: smallest() == before, "usual words")

@@ -237,9 +237,10 @@ def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves
 
 def test_a_row_and_at_once_the_first_one_again_leave_the_first_one_chosen(visitor: Visitor):
     visitor.open("perturb?model=digits-dr&image=0&class=5&hand=cells")
-    board = visitor.window.locator(".live-decoder")
+    board, sent = visitor.window.locator(".live-decoder"), visitor.messages_sent
     for name in ("class capsule 3", "class capsule 5"):
         board.get_by_role("button", name=name, exact=True).evaluate("button => button.click()")
+    visitor.eventually(lambda: visitor.messages_sent >= sent + 2, "both rows on their way")
     visitor.still()
     visitor.settle()
     visitor.eventually(lambda: "class=5" in link(visitor), "the first class in the link")
@@ -312,8 +313,9 @@ def test_a_capsule_clicked_before_an_answer_is_the_one_that_is_muted(visitor: Vi
 
 
 def test_back_to_the_image_of_before_within_a_run(visitor: Visitor):
-    visitor.open("?model=digits-dr&image=0")
+    sent = visitor.open("?model=digits-dr&image=0").messages_sent
     script = """pictures => { pictures[2].click(); setTimeout(() => pictures[0].click(), 60); }"""
     visitor.window.locator('[class*="st-key-image_thumbs"] button').evaluate_all(script)
+    visitor.eventually(lambda: visitor.messages_sent >= sent + 2, "both images on their way")
     visitor.window.wait_for_timeout(HELD)
     shows(visitor, 0)

@@ -133,8 +133,10 @@ def test_one_key_leads_through_a_tour_and_no_word_of_it_is_cut_off(
 
         found = guest.remaining(unreadable)
         wrong |= {f"{number} {step.title}": found} if found else {}
+        sent = guest.messages_sent
         window.keyboard.press("PageDown")
     assert wrong == {}
+    guest.eventually(lambda: guest.messages_sent > sent, "the last key on its way")
     guest.settle()
     assert guest.step() == len(tour.steps), "after the last step there is none"
     window.keyboard.press("PageUp")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -298,12 +298,11 @@ def visits(
     kind: Callable[[sync_api.Page, str], Kind], open_window: Callable[..., sync_api.Page], address: str
 ) -> Iterator[Callable[..., Kind]]:
     """Opens guests' windows, each at a query of the page, with Playwright's options; at the end all of them leave."""
-    guests: list[Kind] = []
+    with ExitStack() as leaving:
 
-    def visit(query: str = "", **options: Any) -> Kind:
-        guests.append(kind(open_window(**options), address))
-        return guests[-1].open(query)
+        def visit(query: str = "", **options: Any) -> Kind:
+            guest = kind(open_window(**options), address)
+            leaving.callback(guest.leave)
+            return guest.open(query)
 
-    yield visit
-    for guest in guests:
-        guest.leave()
+        yield visit
