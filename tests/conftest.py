@@ -28,7 +28,11 @@ torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", DEFAULT_THREADS)))
 
 # A first call compiles nothing but may load a kernel library, so a deadline per example would only flicker.
 hypothesis.settings.register_profile(
-    "capsviz", deadline=None, max_examples=25, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "capsviz",
+    deadline=None,
+    max_examples=25,
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("capsviz")
 
@@ -100,10 +104,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def chromium():
-    """The one browser whose windows the tests open; skips where there is none."""
+    """The one browser whose windows the tests open; skips where there is none, unless one is named."""
     from tests.serving import CHROMIUM, FLAGS, WAIT
 
     if not CHROMIUM.exists():
+        if "CAPSVIZ_CHROMIUM" in os.environ:
+            pytest.fail(f"CAPSVIZ_CHROMIUM names {CHROMIUM}, where nothing is")
         pytest.skip("Chromium is not on this machine: install it or set CAPSVIZ_CHROMIUM")
     from tests.browser.api import sync_api
 

@@ -120,6 +120,8 @@ def test_an_ascent_climbs_where_its_votes_are(name, monkeypatch):
 
 def test_the_environment_says_where_a_model_runs_and_a_wrong_device_is_one_sentence(monkeypatch):
     monkeypatch.delenv(device.VARIABLE, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     assert device.chosen() == device.chosen("auto") == device.CPU
     monkeypatch.setenv(device.VARIABLE, "abacus")
     with pytest.raises(device.DeviceError, match=r"^CAPSVIZ_DEVICE names 'abacus', .*; choose one of auto, cpu\.$"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 
 import pytest
@@ -46,6 +47,16 @@ def test_what_must_not_happen_is_found():
             tally = Tally("x")
             tally.take("x", act, None)
             assert any(said in what for what in tally.findings), (said, tally.findings)
+
+
+def test_the_alarm_of_a_test_goes_on_behind_an_input():
+    before = signal.setitimer(signal.ITIMER_REAL, 200, 300)
+    try:
+        Tally("x").take("x", lambda given: time.sleep(0.3), None)
+        left, every = signal.getitimer(signal.ITIMER_REAL)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *before)
+    assert 190 < left <= 199.7 and every == 300
 
 
 def test_numbers_larger_than_a_float_are_no_votes_and_no_look():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 
@@ -12,12 +14,13 @@ from tests.known import single_digits
 
 
 @pytest.fixture
-def pairs(monkeypatch: pytest.MonkeyPatch) -> MultiDigits:
+def pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[MultiDigits]:
     """Pairs of embedded digits where the app looks for those of MNIST."""
     made = MultiDigits(single_digits())
     monkeypatch.setattr(browsing, "_loaded", lambda name, split: made)
     browsing._indices_of.clear()
-    return made
+    yield made
+    browsing._indices_of.clear()
 
 
 def test_a_pair_is_browsed_for_each_digit_of_the_base(pairs: MultiDigits):

@@ -11,7 +11,9 @@ import pytest
 import torch
 from PIL import Image
 from sklearn.datasets import load_digits
+from typer.testing import CliRunner
 
+from capsviz.commands import main
 from capsviz.data import (
     DATASETS,
     DatasetMissing,
@@ -123,10 +125,7 @@ def test_a_missing_set_is_missed_with_the_command_that_fetches_it(tmp_path, name
 
 
 def test_the_command_that_an_error_names_exists():
-    cli = pytest.importorskip("capsviz.commands.main")
-    from typer.testing import CliRunner
-
-    answer = CliRunner().invoke(cli.app, [*download_command("digits").split()[1:-1], "--help"])
+    answer = CliRunner().invoke(main.app, [*download_command("digits").split()[1:-1], "--help"])
     assert answer.exit_code == 0, answer.output
 
 

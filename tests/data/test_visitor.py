@@ -62,9 +62,11 @@ def test_what_nothing_is_drawn_on_stays_empty_both_ways():
 def test_a_deep_picture_takes_little_more_memory_than_its_pixels():
     deep = Image.fromarray(np.arange(3000 * 3000, dtype=np.uint32).reshape(3000, 3000).astype(np.uint16))
     tracemalloc.start()
-    shown = read_image(encoded(deep))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    try:
+        shown = read_image(encoded(deep))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert peak < 5 * 3000 * 3000 and max(shown.image.size) == 1024
 
 

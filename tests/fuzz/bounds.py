@@ -79,15 +79,16 @@ def _raise(number: int, frame: FrameType | None) -> None:
 @contextmanager
 def _stopped_when_slow() -> Iterator[None]:
     alarms = ((signal.ITIMER_PROF, signal.SIGPROF, SECONDS), (signal.ITIMER_REAL, signal.SIGALRM, ASLEEP))
-    before = [signal.signal(number, _raise) for _, number, _ in alarms]
+    handlers = [signal.signal(number, _raise) for _, number, _ in alarms]
+    before = [signal.setitimer(timer, seconds) for timer, _, seconds in alarms]
     try:
-        for timer, _, seconds in alarms:
-            signal.setitimer(timer, seconds)
         yield
     finally:
-        for (timer, number, _), handler in zip(alarms, before, strict=True):
-            signal.setitimer(timer, 0)
+        for (timer, number, seconds), handler, (left, every) in zip(alarms, handlers, before, strict=True):
+            passed = seconds - signal.setitimer(timer, 0)[0]
             signal.signal(number, handler)
+            if left:  # the alarm of a test that takes too long, say
+                signal.setitimer(timer, max(left - passed, 1e-6), every)
 
 
 def _memory(what: str) -> int:
