@@ -31,6 +31,8 @@ _SOURCES = {
     "recorded": "Recorded",
     "overlaid": "Two overlaid",
 }
+BEFORE = "recording-before"
+"""Key of the recording that the visitor looked at last."""
 
 
 def show(scene: Scene) -> None:
@@ -79,7 +81,8 @@ def _recorded(name: str, choices: Choices) -> dict[str, object]:
 
 def _source_changes(source: str, choices: Choices) -> dict[str, object]:
     if source == "recorded":
-        return _recorded(trace_sets.chosen(choices.recording), choices)
+        before = st.session_state.get(BEFORE)
+        return _recorded(before if before in trace_sets.names() else trace_sets.chosen(choices.recording), choices)
     entry = resources.entries()[choices.model]  # what is on stage may be the network of a recording
     picture = uploads.link(uploads.kept(source), entry) if source in uploads.GIVEN else ""
     missing = source == "data" and not browsing.here(_wanted(choices, entry))
@@ -90,7 +93,7 @@ def _source_changes(source: str, choices: Choices) -> dict[str, object]:
 
 def _recording(scene: Scene) -> None:
     """Which recording, and how it was made."""
-    name = trace_sets.chosen(scene.choices.recording)
+    name = st.session_state[BEFORE] = trace_sets.chosen(scene.choices.recording)
     chosen(
         st.selectbox,
         "Recording",

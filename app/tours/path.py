@@ -16,6 +16,8 @@ from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data.viewpoint import CHANGES
 from capsviz.errors import CapsvizError
 
+OF_ONE = ("dynamic", "em", "discriminative", "perturb", "compare", "basics")
+"""The pages of one upper capsule, which is the most active one where none is chosen."""
 ARRIVALS = "tour-arrivals"
 """Key of how often a visitor was led to a step: one led to again is arrived at again."""
 
@@ -73,11 +75,11 @@ def away(at: Place, choices: Choices, page: str) -> bool:
 
 def _unchosen(page: str, choices: Choices) -> dict[str, int]:
     """The upper capsule that all of a page shows where none is chosen, by the choice that can name it."""
-    if choices.second or page == "viewpoint":  # the other board may begin with another, as may what the sweep follows
+    if choices.second or page not in OF_ONE:  # the other board may begin with another
         return {}
     try:
         trace = scene.current().looked_at(page)
-    except CapsvizError:
+    except (CapsvizError, OSError):  # as the page says
         return {}
     return {scene.upper_field(trace): int(trace.predicted[0])}
 

@@ -156,7 +156,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     window.clearTimeout(held);
     if (link instanceof HTMLAnchorElement) leaving().leaves(new URL(link.href).pathname, performance.now());
   };
-  // What a pointer chose leaves the keys to the player: they go on choosing for those who came there by keys.
+  // A button that a pointer chose leaves the keys to the player: they go on choosing for those who came there by keys.
   const freed = ({ detail, target }: MouseEvent): void => {
     const chosen = target instanceof Element ? target.closest<HTMLElement>("[role=radio], [role=tab]") : null;
     if (detail && moves("player")) chosen?.blur();

@@ -11,7 +11,7 @@ test("a number at the end of a chart has its size in the room that there is", ()
   assert.deepEqual([written(1, true), written(0, true)], ["100.0 %", "0.0 %"]);
 });
 
-test("the ends of a key are told apart, however small they are", () => {
-  assert.deepEqual(keyEnds(0.003, -0.01, 0.002), ["≤ −0.003", "0.003"]);
+test("the ends of a key have the decimals of their size", () => {
+  assert.deepEqual(keyEnds(0.003, -0.01, 0.002), ["≤ −0.0030", "0.0030"]);
   assert.deepEqual(keyEnds(0.5, -0.5, 0.6), ["−0.50", "≥ 0.50"]);
 });

@@ -8,7 +8,7 @@ import { line as path } from "d3-shape";
 import { Panel, type Pen } from "../core/canvas";
 import { element } from "../core/dom";
 import type { Look } from "../core/look";
-import { counted, ends, indices, shown } from "../core/numbers";
+import { counted, indices, shown } from "../core/numbers";
 import { ScrubbedPanel } from "../core/scrubbed";
 import { line, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
@@ -143,8 +143,8 @@ export function written(value: number, percent: boolean): string {
 
 /** The ends −reach and reach of a key, and whether some of the numbers lie beyond. */
 export function keyEnds(reach: number, low: number, high: number): [low: string, high: string] {
-  const [first, last] = ends(-reach, reach);
-  return [(low < -reach ? "≤ " : "") + first, (high > reach ? "≥ " : "") + last];
+  const decimals = reach >= 0.01 ? 2 : 4;
+  return [(low < -reach ? "≤ " : "") + shown(-reach, decimals), (high > reach ? "≥ " : "") + shown(reach, decimals)];
 }
 
 /** How the first map's numbers are spread at the frame that is shown. */

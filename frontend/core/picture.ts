@@ -23,7 +23,7 @@ function paint(root: HTMLElement, pen: Pen, ground: string): void {
 
 function walk(at: Element, pen: Pen): void {
   const style = getComputedStyle(at);
-  const boxless = style.display === "contents"; // what stands in it is on the screen, and it is not
+  const boxless = style.display === "contents" && style.visibility === "visible"; // what stands in it is on the screen, and it is not
   if (at.matches(LEFT_OUT) || !(boxless || at.checkVisibility({ visibilityProperty: true }))) return;
   const box = at.getBoundingClientRect();
   if (at instanceof HTMLCanvasElement) {

@@ -16,7 +16,7 @@ const HOLD = 620;
 const GLIDE = 380;
 const LINGER = 3500; // milliseconds that the last frame stands before a performance begins anew
 const READING = 1200; // milliseconds more that the first frame stands where it plays by itself
-const LONGEST = 250; // milliseconds that count between two looks: a tab that nobody sees is not looked at
+const LONGEST = HOLD + GLIDE; // milliseconds that count between two looks: a tab that nobody sees is not looked at
 const REST = 500; // milliseconds without a move after which the place counts as chosen
 
 interface Options {
@@ -181,6 +181,7 @@ export class PlayerControls {
     if (!this.group || group !== this.group || from === this) return;
     this.stop();
     window.clearTimeout(this.resting); // the other one says where they stand
+    if (this.frame.waits) from.frame.forget(); // also where the host had it there before this one spoke
     this.player.share = share;
     if (!from.timer) this.player.place(this.index); // among other frames it may stand between two
     this.shown();

@@ -60,3 +60,13 @@ test("values are compared by what they say, not by identity", () => {
   value.takes({ a: [1, 2] }, 0);
   assert.equal(value.sends({ a: [1, 2] }), false);
 });
+
+test("what is forgotten is sent again, though the host has said it", () => {
+  const value = new SharedValue();
+  value.takes(null);
+  assert.ok(!value.sends(null) && !value.waits);
+  value.forget();
+  assert.ok(value.sends(null) && value.waits);
+  value.takes(null);
+  assert.ok(!value.waits);
+});

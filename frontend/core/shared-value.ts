@@ -6,6 +6,16 @@ export class SharedValue {
   private said: string | undefined;
   private count: number | undefined;
 
+  /** Whether something was sent that has not come back yet. */
+  get waits(): boolean {
+    return this.pending.length > 0;
+  }
+
+  /** Take nothing for known that the host said. */
+  forget(): void {
+    this.said = undefined;
+  }
+
   /** Whether a value is what was said last, by either side. */
   isKnown(value: unknown): boolean {
     return JSON.stringify(value) === (this.pending.at(-1) ?? this.said);

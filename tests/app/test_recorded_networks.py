@@ -199,6 +199,22 @@ def take_from(app: AppTest, source: str) -> AppTest:
     return picker.set_value(source).run()
 
 
+def test_back_from_another_source_the_recording_is_the_one_that_was_looked_at(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    for name, model in (("a-em", "digits-em"), ("b-dr", "digits-dr")):
+        record(capsviz.load(model), load("digits", "test"), tmp_path / name, name=model, count=4)
+    app = visit("dynamic", model="digits-dr", source="recorded", recording="b-dr")
+    app = take_from(app, "data")
+    assert "recording" not in app.query_params
+    app = take_from(app, "recorded")
+    assert app.query_params["recording"] in ("b-dr", ["b-dr"]) and app.query_params["model"] in (
+        "digits-dr",
+        ["digits-dr"],
+    )
+
+
 def test_another_source_is_that_of_the_chosen_model(place: Path, visit: Visit):
     app = visit("dynamic", model="fashion-mnist-dr-residual", source="recorded", recording="dr.safetensors")
     app = take_from(app, "data")

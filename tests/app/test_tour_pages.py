@@ -10,14 +10,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import scene
+from app.shared import resources
 from app.sources import linked_picture
 from app.state import viewpoints
 from app.tours import caption, path, store, tour
 from app.tours.tour import Tour, TourError, TourStep
-from capsviz.data import Viewpoint
+from capsviz import trace
+from capsviz.data import Viewpoint, to_float
 from tests.app.conftest import Visit
 from tests.app.page.test_presenter import press
-from tests.known import known
+from tests.known import known, single_digits
 
 STEPS = [(name, number) for name in store.SHIPPED for number in range(1, len(store.find(name).steps) + 1)]
 OWN = Tour(
@@ -97,6 +99,25 @@ def test_to_choose_the_capsule_that_is_shown_by_itself_leaves_no_path(visit: Vis
     [shown] = [each for each in visit(page, **query).button_group if each.key.startswith(picker)]
     assert "All of it." in words(visit(page, **query, tour=name, **{field: shown.value}))
     assert "Off the path" in words(visit(page, **query, tour=name, **{field: (known(shown.value) + 1) % 8}))
+
+
+def test_an_image_that_cannot_be_read_takes_neither_words_nor_page_away(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    name = store.keep(Tour("A talk", (TourStep("First", "dynamic?model=digits-dr&image=7", "All of it."),)))
+    monkeypatch.setattr(resources, "trace", refused)
+    app = visit("dynamic", model="digits-dr", image=7, tour=name, **{"class": 3})
+    assert not app.exception and "Off the path" in words(app)
+    assert "Input/output error" in app.error[0].value
+
+
+def test_on_a_page_that_shows_a_class_of_its_own_a_chosen_one_leaves_the_path(visit: Visit):
+    name = store.keep(Tour("A talk", (TourStep("First", "training?model=digits-dr&image=7", "It learns."),)))
+    assert "It learns." in words(visit("training", model="digits-dr", image=7, tour=name))
+    predicted = int(trace("digits-dr", to_float(single_digits().images[7:8])).predicted[0])
+    app = visit("training", model="digits-dr", image=7, tour=name, **{"class": predicted})
+    assert "Off the path" in words(app)
 
 
 def test_a_class_that_the_step_chooses_is_left_with_it(visit: Visit):
