@@ -354,6 +354,8 @@ def catalogue() -> Catalogue:
     """What may be chosen on this machine; start with MNIST where it is here. Raises ZooError, SceneError."""
     entries = resources.entries()
     if not entries:
+        for said in zoo.unrouted().values():
+            raise SceneError(said)
         raise SceneError(
             f"There is no model in {zoo.folder()}; get the repository whole, or train one with `capsviz train`."
         )

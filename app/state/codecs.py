@@ -201,8 +201,8 @@ def _known(text: str, catalogue: Catalogue, where: str = "") -> str:
     trained = text.rpartition("@")[0]
     if text not in catalogue.classes and trained in catalogue.classes:
         raise Replaced(f"“{text}” is not kept here; showing {trained}, the trained network, instead.", trained)
-    if text in catalogue.unrouted:
-        raise ValueError(catalogue.unrouted[text].removesuffix("."))
+    if said := catalogue.unrouted.get(text.partition("@")[0]):
+        raise ValueError(said.removesuffix("."))
     if text not in catalogue.classes:
         remedy = " (drop the file under Your own model or trace)" if text.endswith(SUFFIX) else ""
         raise ValueError(f"There is no model “{text}”{where}{remedy}")

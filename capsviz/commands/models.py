@@ -158,7 +158,6 @@ def trace_picture(
     prepared = prepare_for(known["data"], read_image(image), network.config.image, invert=invert)
     for note in prepared.notes:
         say(note)
-    make_folder(output.parent)
     recorded = record(
         network,
         to_float(prepared.pixels[None]),
@@ -168,6 +167,7 @@ def trace_picture(
         classes=known["classes"] or (info.classes if info else None),
         objects=info.objects if info else 1,
     )
+    make_folder(output.parent)
     if output.suffix.lower() in PAGES:
         write(output, page(recorded, network))
     else:

@@ -32,7 +32,7 @@ def zoo_list(
         print(zoo.markdown())
         return
     models = zoo.models()
-    if not models:
+    if not models and not zoo.unrouted():
         say(f"No model is in {zoo.folder()}; train one, and put it there with `capsviz zoo add RUN`.")
     for name, entry in models.items():
         print(
@@ -83,6 +83,8 @@ def zoo_measure(
     chosen = [(entry, drawer) for entry in named for drawer in measuring.drawers(entry)] or measuring.wanting()
     if not chosen:
         print("Every model has been measured with the weights that are here.")
+        for left_out in zoo.unrouted().values():
+            say(left_out)
 
     tests: dict[str, Any] = {}
     for entry, drawer in chosen:

@@ -93,7 +93,7 @@ def _check_routings(found: Any, path: Path) -> None:
     for row in rows if isinstance(rows, list) else ():
         routing = row.get("routing") if isinstance(row, dict) else None
         if isinstance(routing, str) and routing not in METHODS:
-            remedy = "name what defines it in CAPSVIZ_ROUTINGS, or restore the file with git"
+            remedy = f"name what defines it in CAPSVIZ_ROUTINGS, {REMEDY}"
             refused(path, "", f"tells of the routing {routing!r}, which nothing here defines", remedy, ResultError)
 
 

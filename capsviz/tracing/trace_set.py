@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -133,7 +134,7 @@ class TraceSet:
         shards: list[Shard] = []
         count, alike = 0, None
         for path in paths:
-            if path.is_dir():
+            if os.path.isdir(path):  # unlike the path's own question, answers of every name
                 raise TraceError(line(f"{path} is a folder; give the files of traces in it, or the folder by itself."))
             with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
                 header = read_header(file.metadata, path)

@@ -29,10 +29,10 @@ STEPS = (0, 20, 30, 40, 60, 100, 200)
 
 def recipe_of(name: str) -> Recipe:
     """How a model of the zoo was trained. Raises SettingsError where no recipe here did it, or it has no capsules."""
-    found = next((recipe for recipe in recipes() if recipe.name == name), None)
-    if found is None or not zoo.entry(name).has_capsules:
+    entry, found = zoo.entry(name), next((recipe for recipe in recipes() if recipe.name == name), None)
+    if found is None or not entry.has_capsules:
         raise SettingsError(f"{name} has no recipe here, or no capsules; see `capsviz zoo train --list`.")
-    if found.config.command() != zoo.entry(name).command:
+    if found.config.command() != entry.command:
         raise SettingsError(
             f"{name} was trained otherwise than its recipe says; train it by `capsviz zoo train {name}` and add it by "
             f"`capsviz zoo add runs/{name}` first."

@@ -326,7 +326,7 @@ def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tupl
 
 def check_seen(entries: Mapping[str, Entry], name: str, seen: Entry | None) -> None:
     """Raise ZooError where a name is not that of the model, or of none, that was seen as one's own was begun."""
-    if entries.get(name) != seen:
+    if entries.get(name) != seen or name in _read()[2]:
         raise ZooError(f"{name} changed in the zoo meanwhile; see `capsviz zoo list`, and begin again.")
 
 
@@ -357,9 +357,9 @@ def entry(name: str) -> Entry:
 
     Raises ZooError for an unknown name, naming the successor of one that left, and for an `unrouted` one.
     """
-    known, moved, _ = _read()
+    known, moved, apart = _read()
     if name not in known:  # a name may be written in other letters than it looks (Unicode)
-        name = next((each for each in known if one_form(each) == one_form(name)), name)
+        name = next((each for each in (*known, *apart) if one_form(each) == one_form(name)), name)
     if name not in known and (kept := at_steps().get(name)):
         return kept
     if said := unrouted().get(name.partition("@")[0]):
@@ -367,7 +367,9 @@ def entry(name: str) -> Entry:
     if name in moved:
         raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
     if not known:
-        raise ZooError(f"No model is called {name!r}: {folder()} holds none; add one with `capsviz zoo add`.")
+        held = " ".join(unrouted().values())
+        how = f"holds none; {held}" if held else "holds none; add one with `capsviz zoo add`."
+        raise ZooError(f"No model is called {name!r}: {folder()} {how}")
     if name not in known:
         raise ZooError(_unknown(name, known))
     return known[name]

@@ -87,6 +87,12 @@ def test_where_nobody_names_it_its_model_is_left_out_and_a_link_to_it_is_told_ho
         "digits-other routes by 'other', which nothing here defines; name what defines it in CAPSVIZ_ROUTINGS; "
         "showing digits-dr instead."
     )
+    manifest = Path(os.environ["CAPSVIZ_ZOO"]) / "manifest.json"
+    said = json.loads(manifest.read_text("utf-8"))
+    mine = [row for row in said["models"] if row["name"] == "digits-other"]
+    manifest.write_text(json.dumps({"models": mine}), "utf-8")
+    [wrong] = visit("dynamic")["wrong"]
+    assert wrong.replace("\\", "").startswith("digits-other routes by 'other', which nothing here defines; name what")
 
 
 def test_one_that_cannot_be_imported_is_all_that_the_server_says(tmp_path: Path):

@@ -66,7 +66,7 @@ def test_a_file_that_lies_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize(("file", "experiment"), [("robustness", "robustness"), ("seeds", "table")])
-def test_a_routing_of_ones_own_that_nothing_defines_is_named_and_no_row_is_to_be_deleted(
+def test_a_routing_of_ones_own_that_nothing_defines_is_named_before_anything_is_deleted(
     copies: Path, file: str, experiment: str
 ):
     change(copies / f"{file}.json", "routing", "top-3")
@@ -74,7 +74,7 @@ def test_a_routing_of_ones_own_that_nothing_defines_is_named_and_no_row_is_to_be
         reports.report(experiment)
     assert str(raised.value) == (
         f"{copies}/{file}.json tells of the routing 'top-3', which nothing here defines; name what defines it in "
-        "CAPSVIZ_ROUTINGS, or restore the file with git."
+        "CAPSVIZ_ROUTINGS, restore it with git, or delete it and run the experiment again."
     )
 
 

@@ -223,6 +223,8 @@ def test_own_votes_that_were_recorded_in_parts_open_as_one(routing, tmp_path):
     said = f"^{tmp_path} is a folder; give the files of traces in it, or the folder by itself\\.$"
     with pytest.raises(TraceError, match=said):
         TraceSet.open([tmp_path])
+    with pytest.raises(TraceError, match=r"cannot be read .*; copy or record it again"):
+        TraceSet.open([tmp_path / f"{'x' * 300}.safetensors"])
     others = [part(votes[:, 1:], "fewer", **({"weights": {"coefficients": learned[1:]}} if routing == "l2" else {}))]
     others += [part(votes, "named", name="other")]
     others += [

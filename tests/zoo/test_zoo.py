@@ -16,7 +16,7 @@ from capsviz.commands.main import app
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError
 from capsviz.training.evaluate import evaluate
-from capsviz.zoo.manifest import changing
+from capsviz.zoo.manifest import changing, check_seen
 from tests import zoos
 from tests.programs import refused
 
@@ -193,6 +193,20 @@ def test_a_model_whose_routing_nothing_defines_is_kept_and_named_and_the_others_
     zoos.state(copied, ours | {"routing": "top-3"})
     with pytest.raises(zoo.ZooError, match="restore the manifest"):
         zoo.models()
+
+
+def test_of_a_zoo_of_nothing_else_it_is_said_what_defines_its_models(copied):
+    ours = zoos.rows()["digits-dr"]
+    zoos.state(copied, ours | {"name": "größe", "routing": "top-3", "config": ours["config"] | {"routing": "top-3"}})
+    said = "größe routes by 'top-3', which nothing here defines; name what defines it in CAPSVIZ_ROUTINGS."
+    for name in ("digits-dr", unicodedata.normalize("NFD", "größe")):
+        with pytest.raises(zoo.ZooError, match=said):
+            zoo.entry(name)
+    for command in ("list", "measure"):
+        told = CliRunner().invoke(app, ["zoo", command])
+        assert said in told.stderr and "No model is" not in told.output
+    with pytest.raises(zoo.ZooError, match="changed in the zoo meanwhile"), changing() as (entries, _):
+        check_seen(entries, "größe", None)  # which another shell added while one's own was begun
 
 
 def test_a_name_is_found_however_its_letters_are_written(copied):
