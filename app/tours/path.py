@@ -16,8 +16,8 @@ from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data.viewpoint import CHANGES
 from capsviz.errors import CapsvizError
 
-OF_ONE = ("dynamic", "em", "discriminative", "perturb", "compare", "basics")
-"""The pages of one upper capsule, which is the most active one where none is chosen."""
+OTHERS = ("viewpoint", "training", "start", "results", "mixtures", "tours")
+"""The pages that show no upper capsule, or where none is chosen another than the most active one."""
 ARRIVALS = "tour-arrivals"
 """Key of how often a visitor was led to a step: one led to again is arrived at again."""
 
@@ -75,7 +75,7 @@ def away(at: Place, choices: Choices, page: str) -> bool:
 
 def _unchosen(page: str, choices: Choices) -> dict[str, int]:
     """The upper capsule that all of a page shows where none is chosen, by the choice that can name it."""
-    if choices.second or page not in OF_ONE:  # the other board may begin with another
+    if choices.second or page in OTHERS:  # the other board may begin with another
         return {}
     try:
         trace = scene.current().looked_at(page)
