@@ -135,8 +135,8 @@ def test_a_figure_is_called_by_the_image_that_it_is_of_and_by_no_other(
         app.selectbox(key="taken_key").select_index(at)
         app = in_the_window(app, monkeypatch)
         assert key not in of_one or ("test image" in called[f"capsviz-{key}"]) == of_one[key], called
-        several = key in ("reconstructions", "certainty", "shares") or key.startswith("pooling-")
-        assert not of_one.get(key) or (link["model"] in called[f"capsviz-{key}"]) != several, called
+        of_others = key in ("reconstructions", "certainty", "shares", "training-image") or key.startswith("pooling-")
+        assert not of_one.get(key) or (link["model"] in called[f"capsviz-{key}"]) != of_others, called
     assert of_one.keys() <= {name.removeprefix("capsviz-") for name in called}
 
 
