@@ -37,7 +37,7 @@ def show(current: Scene) -> None:
     with st.container(key="many_choices"):
         measure = _controls(current, records, pair, test)
     which = images_of(current, records, pair, measure)
-    order = current.choices.order if pair or current.choices.order != "different" else "next"
+    order = order_of(current.choices, pair)
     said = f"from image {int(which[0])} on" if order == "next" else _ORDERS[order].lower()
     layout.show(
         _grid(current, records, pair, measure, which, test),
@@ -56,14 +56,20 @@ def pair_of(choices: Choices, records: dict[str, Predictions]) -> tuple[str, str
     return (names[0], names[1]) if len(names) > 1 else None
 
 
+def order_of(choices: Choices, pair: tuple[str, str] | None) -> str:
+    """How the images follow one another: only two models differ."""
+    return "next" if choices.order == "different" and not pair else choices.order
+
+
 def images_of(
     current: Scene, records: dict[str, Predictions], pair: tuple[str, str] | None, measure: str
 ) -> torch.Tensor:
     """The numbers of the test images to show."""
     choices, first = current.choices, next(iter(records.values()))
-    if choices.order == "different" and pair:
+    order = order_of(choices, pair)
+    if order == "different" and pair:
         return disagreement.most(resources.difference(*pair, measure), choices.count)
-    if choices.order == "worst":
+    if order == "worst":
         return disagreement.worst_drawn(list(records.values()), measure, choices.count)
     begin = methods.test_image(current, records.values())
     only = None if begin is None else images.only_of(choices, current.entry)
@@ -80,7 +86,7 @@ def _controls(
     """Which images, how many, by what measure; returns the measure."""
     choices = current.choices
     orders = {order: title for order, title in _ORDERS.items() if pair or order != "different"}
-    order = choices.order if choices.order in orders else "next"
+    order = order_of(choices, pair)
     left, middle, right, switch = st.columns([43, 25, 16, 17], vertical_alignment="bottom")
     with left:
         segments("Images", "order", order, orders)

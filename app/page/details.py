@@ -17,8 +17,7 @@ from app.scene import Scene
 class Detail:
     """A figure that is made when it is shown or taken away.
 
-    key: its own on the page. title, said: above it, where it needs any. called: what it is called where it can be
-    taken away, its title unless given.
+    key: its own on the page. title, said: above it, where it needs any. called: its `name`, the title unless given.
     """
 
     key: str
@@ -27,8 +26,10 @@ class Detail:
     said: str = ""
     called: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "called", self.called or self.title)
+    @property
+    def name(self) -> str:
+        """What it is called where it can be taken away."""
+        return self.called or self.title
 
     def show(self) -> None:
         """The figure below its title, as one panel."""
@@ -38,7 +39,7 @@ class Detail:
             if self.said:
                 st.markdown(self.said)
             with layout.errors_as_sentences():
-                layout.show(self.made(), self.key, self.called)
+                layout.show(self.made(), self.key, self.name)
 
 
 Part = str | Detail | tuple[Detail, ...]
@@ -50,7 +51,7 @@ def details(current: Scene, *parts: Part) -> None:
     opened = current.choices.details
     if not opened:
         for figure in (each for part in parts for each in _figures(part)):
-            takeaway.offer(figure.key, figure.made, figure.called)
+            takeaway.offer(figure.key, figure.made, figure.name)
         if current.choices.present:
             return
     panel = chosen(st.expander, "Details", "details", opened, icon=":material/table_rows:")

@@ -167,8 +167,8 @@ def trace_picture(
         classes=known["classes"] or (info.classes if info else None),
         objects=info.objects if info else 1,
     )
-    make_folder(output.parent)
     if output.suffix.lower() in PAGES:
+        make_folder(output.parent)
         write(output, page(recorded, network))
     else:
         recorded.save(output)

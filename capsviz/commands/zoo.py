@@ -39,8 +39,14 @@ def zoo_list(
             f"{name:20} {entry.preset:8} {entry.parameters:>10,} parameters {entry.bytes / 1e6:6.1f} MB  "
             f"test error {error_of(entry.test_error, entry.test_count)}"
         )
-    for left_out in zoo.unrouted().values():
-        say(left_out)
+    _say_left_out()
+
+
+def _say_left_out() -> None:
+    from capsviz import zoo
+
+    for sentence in zoo.unrouted().values():
+        say(sentence)
 
 
 @zoo_app.command("verify")
@@ -59,8 +65,7 @@ def zoo_verify() -> None:
             print(error, file=sys.stderr)
         else:
             print(f"{name}: as the manifest says")
-    for left_out in zoo.unrouted().values():
-        say(left_out)
+    _say_left_out()
     if wrong:
         raise typer.Exit(1)
 
@@ -83,8 +88,7 @@ def zoo_measure(
     chosen = [(entry, drawer) for entry in named for drawer in measuring.drawers(entry)] or measuring.wanting()
     if not chosen:
         print("Every model has been measured with the weights that are here.")
-        for left_out in zoo.unrouted().values():
-            say(left_out)
+        _say_left_out()
 
     tests: dict[str, Any] = {}
     for entry, drawer in chosen:

@@ -18,6 +18,7 @@ from capsviz.experiments.result_files import KINDS, Machine
 from capsviz.files import UNFINISHED, locked, write_json
 from capsviz.network import METHODS
 from capsviz.reading import read_json, refused, understood
+from capsviz.routing.own import DEFINE
 
 REMEDY = "restore it with git, or delete it and run the experiment again"
 ELSEWHERE = "set CAPSVIZ_RESULTS to another folder"
@@ -93,8 +94,8 @@ def _check_routings(found: Any, path: Path) -> None:
     for row in rows if isinstance(rows, list) else ():
         routing = row.get("routing") if isinstance(row, dict) else None
         if isinstance(routing, str) and routing not in METHODS:
-            remedy = f"name what defines it in CAPSVIZ_ROUTINGS, {REMEDY}"
-            refused(path, "", f"tells of the routing {routing!r}, which nothing here defines", remedy, ResultError)
+            fault = f"tells of the routing {routing!r}, which nothing here defines"
+            refused(path, "", fault, f"{DEFINE}, {REMEDY}", ResultError)
 
 
 def begun(name: str) -> dict[str, Any]:

@@ -36,8 +36,12 @@ def wholes(trace: Trace, image: int = 0) -> list[int]:
 
 def parts(given: Float[ndarray, "lower upper"], uppers: list[int], each: int) -> list[int]:
     """The `each` primary capsules that give most to each of the class capsules, none twice, in their order."""
-    strongest = (np.argsort(-given[:, upper], kind="stable")[:each].tolist() for upper in uppers)
-    return list(dict.fromkeys(capsule for few in strongest for capsule in few))
+    return list(dict.fromkeys(capsule for upper in uppers for capsule in strongest(given, upper, each)))
+
+
+def strongest(given: Float[ndarray, "lower upper"], upper: int, each: int) -> list[int]:
+    """The `each` primary capsules that give most to a class capsule, the most first."""
+    return np.argsort(-given[:, upper], kind="stable")[:each].tolist()
 
 
 def parse_tree(trace: Trace, *, image: int = 0, each: int = 3, dark: bool = False) -> Figure:
@@ -92,17 +96,14 @@ def parse_tree(trace: Trace, *, image: int = 0, each: int = 3, dark: bool = Fals
 
 def in_words(trace: Trace, *, image: int = 0, each: int = 3) -> str:
     """What the tree says: what the strongest parts of each class capsule add to its sum, and which share of it."""
-    given = contributions(trace, image)
+    given = numbers(contributions(trace, image))
     said = []
     for upper in wholes(trace, image):
-        strongest = given[:, upper].topk(min(each, len(given)))
-        total = float(given[:, upper].sum())
-        which, added = (
-            ", ".join(map(str, strongest.indices.tolist())),
-            ", ".join(map(_number, strongest.values.tolist())),
-        )
-        adds = f"capsules {which} add" if len(strongest.indices) > 1 else f"capsule {which} adds"
-        share = f"{100 * float(strongest.values.sum()) / total:.1f} % of the net ‖s‖" if total else "‖s‖ = 0"
+        few = strongest(given, upper, each)
+        most, total = given[few, upper], float(given[:, upper].sum())
+        which, added = ", ".join(map(str, few)), ", ".join(map(_number, most))
+        adds = f"capsules {which} add" if len(few) > 1 else f"capsule {which} adds"
+        share = f"{100 * float(most.sum()) / total:.1f} % of the net ‖s‖" if total else "‖s‖ = 0"
         parts = f"{adds} {added}: {share}" if total else share
         said.append(f"{trace.called(upper)} ({_length(trace, image, upper)}): {parts}")
     each_part = (

@@ -15,6 +15,7 @@ from capsviz.errors import CapsvizError, line, listed
 from capsviz.reading import Count, Name, Side, check, understood, unknown
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Through
 from capsviz.routing.discriminative import COEFFICIENT_START
+from capsviz.routing.own import DEFINE
 
 MATRIX = 16
 """Numbers of a 4 × 4 pose."""
@@ -32,10 +33,7 @@ class ConfigError(CapsvizError):
 def algorithm_of(routing: str, error: type[CapsvizError] = ConfigError) -> Algorithm:
     """The algorithm of a name; raises `error` where none is called so."""
     if routing not in list(ALGORITHMS):  # what is given may be a list, which no mapping can be asked for
-        raise error(
-            f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}, or name what defines it in "
-            "CAPSVIZ_ROUTINGS."
-        )
+        raise error(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}, or {DEFINE}.")
     return ALGORITHMS[routing]
 
 

@@ -15,6 +15,8 @@ GROUP = "capsviz.routing"
 """Of entry points, by which an installed package names its algorithms."""
 VARIABLE = "CAPSVIZ_ROUTINGS"
 """Of the environment, which names others as "module:name", with commas between them; the name of what is raised."""
+DEFINE = f"name what defines it in {VARIABLE}"
+"""What to do about the name of a routing that nothing here defines."""
 MEND = f"mend it, and let its file import of capsviz only {GROUP}"
 WANTED = ("name", "title", "short", "colour", "step", "page", "explanation")
 WITHOUT_CAPSULES = "cnn"

@@ -20,7 +20,6 @@ from capsviz.errors import CapsvizError, line
 from capsviz.files import json_text, locked, make_folder, remove, write_together
 from capsviz.letters import one_form
 from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_in_file
-from capsviz.network.cnn import BASELINE
 from capsviz.reading import (
     Digest,
     Inside,
@@ -36,7 +35,8 @@ from capsviz.reading import (
     refused,
     understood,
 )
-from capsviz.routing import ALGORITHMS, Method
+from capsviz.routing import Method
+from capsviz.routing.own import DEFINE
 
 MANIFEST = "manifest.json"
 RECORDS = "measured"
@@ -206,10 +206,7 @@ def models() -> dict[str, Entry]:
 def unrouted() -> dict[str, str]:
     """Models of the manifest whose routing nothing here defines, and a sentence on each; raises as `models` does."""
     return {
-        name: line(
-            f"{name} routes by {said['routing']!r}, which nothing here defines; name what defines it in "
-            "CAPSVIZ_ROUTINGS."
-        )
+        name: line(f"{name} routes by {said['routing']!r}, which nothing here defines; {DEFINE}.")
         for name, said in _read()[2].items()
     }
 
@@ -271,7 +268,7 @@ def _read() -> Read:
     Raises ZooError where it cannot be read.
     """
     path, *state = version()
-    return _parsed(Path(path), (BASELINE.name, *ALGORITHMS), *state) if state else ({}, {}, {})
+    return _parsed(Path(path), tuple(METHODS), *state) if state else ({}, {}, {})
 
 
 @lru_cache(maxsize=16)
@@ -283,11 +280,8 @@ def _parsed(manifest: Path, methods: tuple[str, ...], *state: int) -> Read:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         refused(manifest, "models", "is no list of models", remedy, ZooError)
     apart = [row for row in rows if _is_unrouted(row, methods)]
-    own = [
-        {("network" if key == "config" else key): row[key] for key in row}
-        for row in rows
-        if not _is_unrouted(row, methods)
-    ]
+    routed = [row for row in rows if not _is_unrouted(row, methods)]
+    own = [{("network" if key == "config" else key): value for key, value in row.items()} for row in routed]
     said = {**said, "models": own, "unrouted": apart}
     content: Manifest = understood(Manifest, said, manifest, remedy, ZooError, hook=config_in_file)
     entries, left_out = {entry.name: entry for entry in content.models}, {row["name"]: row for row in apart}
@@ -362,14 +356,14 @@ def entry(name: str) -> Entry:
         name = next((each for each in (*known, *apart) if one_form(each) == one_form(name)), name)
     if name not in known and (kept := at_steps().get(name)):
         return kept
-    if said := unrouted().get(name.partition("@")[0]):
+    left_out = unrouted()
+    if said := left_out.get(name.partition("@")[0]):
         raise ZooError(said)
     if name in moved:
         raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
     if not known:
-        held = " ".join(unrouted().values())
-        how = f"holds none; {held}" if held else "holds none; add one with `capsviz zoo add`."
-        raise ZooError(f"No model is called {name!r}: {folder()} {how}")
+        how = " ".join(left_out.values()) or "add one with `capsviz zoo add`."
+        raise ZooError(f"No model is called {name!r}: {folder()} holds none; {how}")
     if name not in known:
         raise ZooError(_unknown(name, known))
     return known[name]

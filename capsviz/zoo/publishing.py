@@ -34,9 +34,10 @@ def check_word(name: str) -> None:
             f"A model cannot be called {name[:_LONGEST]!r}; give it a --name of up to {_LONGEST} letters, digits, "
             f"dashes and dots, and {LONGEST_FILE} bytes."
         )
-    if said := unrouted().get(name):
-        raise ZooError(f"{said} Until then give this model another --name.")
-    known = [*models(), *unrouted()]
+    left_out = unrouted()
+    if name in left_out:
+        raise ZooError(f"{left_out[name]} Until then give this model another --name.")
+    known = [*models(), *left_out]
     for other in known if name not in known else ():
         if caseless(other) == caseless(name):
             raise ZooError(

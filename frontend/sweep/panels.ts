@@ -5,6 +5,7 @@ import { scaleLinear } from "d3-scale";
 import { line as path } from "d3-shape";
 
 import { paintImage, Panel, type Pen, raster } from "../core/canvas";
+import type { ColourTable } from "../core/colours";
 import { element, pointed } from "../core/dom";
 import type { Look } from "../core/look";
 import { ends, indices } from "../core/numbers";
@@ -112,6 +113,9 @@ export class Activations extends AmountsPanel {
 
 /** Numbers along the amounts, a row each: blue below zero, orange above, on one scale. */
 export class Numbers extends AmountsPanel {
+  private made:
+    { readonly of: Float32Array; readonly table: ColourTable; readonly columns: HTMLCanvasElement[] } | undefined;
+
   protected left(look: Look): number {
     return 40 * look.scale;
   }
@@ -125,13 +129,12 @@ export class Numbers extends AmountsPanel {
     const count = data.amounts.length;
     const x = this.x(scene);
     const high = (floor - top) / rows.length;
+    const columns = this.columns(values, count, rows.length, reach, look.diverging);
     pen.imageSmoothingEnabled = false;
     // Each column from half way to the amount before to half way to the next.
     data.amounts.forEach((amount, at) => {
       const [from, to] = [at - 1, at + 1].map((next) => x((amount + (data.amounts[next] ?? amount)) / 2));
-      const column = Float32Array.from(rows, (_, row) => values[row * count + at]);
-      const cells = raster(column, 1, rows.length, look.diverging, -reach, reach);
-      pen.drawImage(cells, from, top, to - from, floor - top);
+      pen.drawImage(columns[at], from, top, to - from, floor - top);
     });
     pen.font = look.type(13);
     pen.fillStyle = look.theme.muted;
@@ -143,5 +146,23 @@ export class Numbers extends AmountsPanel {
     pen.textAlign = "left";
     scaleBar(pen, this.width, 2, look.diverging.css, ends(-reach, reach), look);
     this.axis(pen, scene, top);
+  }
+
+  /** The numbers of each amount as a picture of its own: SVG would mix the rows of one that holds them all. */
+  private columns(
+    values: Float32Array,
+    count: number,
+    rows: number,
+    reach: number,
+    table: ColourTable,
+  ): HTMLCanvasElement[] {
+    if (this.made?.of !== values || this.made.table !== table) {
+      const columns = indices(count).map((at) => {
+        const column = Float32Array.from({ length: rows }, (_, row) => values[row * count + at]);
+        return raster(column, 1, rows, table, -reach, reach);
+      });
+      this.made = { of: values, table, columns };
+    }
+    return this.made.columns;
   }
 }
