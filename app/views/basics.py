@@ -41,7 +41,7 @@ EXPLAINED = {
         "Routing picks for every part the wholes that it belongs to, so that the active capsules of an image form a "
         "parse tree. Below each class capsule that the network names, and the strongest other one, stand the primary "
         "capsules that give most to it: what they see, as the boxes on the image show, and the most that they add to "
-        "one ‖s‖, in the colour of its class.",
+        "one ‖s‖, that of the class in whose colour the box is drawn.",
         r"\lVert s_j\rVert=\sum_i c_{ij}\,\hat u_{j|i}\cdot\frac{s_j}{\lVert s_j\rVert}",
         "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, introduction and equation 2; under L2 and "
         "L1 b takes the place of c (Yang, Li & Yu 2021, equation 6).",

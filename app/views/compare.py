@@ -30,7 +30,8 @@ layout.strip(
 )
 if view != VIEWS[0]:
     takeaway.of_many()
-    layout.note(layout.untouched(current, current.entry))
+    # Presented, figures of a whole test set take the room of a sentence on the image's network.
+    layout.note("" if current.choices.present else layout.untouched(current, current.entry))
 with layout.errors_as_sentences():
     PAGES[view].show(current)
     if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:

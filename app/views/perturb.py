@@ -181,7 +181,7 @@ def below() -> None:
     layout.show(
         meaning_table(resources.meanings(entry.name, upper), dark=current.dark),
         "meanings",
-        f"What the numbers of {whose} mean",
+        f"What the numbers of class {name} mean",
     )
     with st.expander("How the words are found", icon=":material/straighten:"):
         st.markdown(
@@ -197,7 +197,9 @@ def below() -> None:
     offsets = [resources.unit(entry.name) * offset for offset in perturbation.OFFSETS]
     images = perturbation.sheet(resources.model(entry.name), trace.poses[0, upper], upper, offsets)
     layout.show(
-        dimension_sheet(images, perturbation.OFFSETS, dark=current.dark), "sheet", f"Every number of {whose}, moved"
+        dimension_sheet(images, perturbation.OFFSETS, dark=current.dark),
+        "sheet",
+        f"Every number of class {name}, moved",
     )
 
 

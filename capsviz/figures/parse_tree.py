@@ -189,7 +189,7 @@ def _whole(trace: Trace, image: int, above: dict[int, float], colours: list[str]
 
 
 def _number(added: float) -> str:
-    return f"{added:.2f}"
+    return f"{added:.2f}".replace("-0.00", "0.00")
 
 
 def _part(

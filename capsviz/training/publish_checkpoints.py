@@ -28,7 +28,10 @@ STEPS = (0, 20, 30, 40, 60, 100, 200)
 
 
 def recipe_of(name: str) -> Recipe:
-    """How a model of the zoo was trained. Raises SettingsError where no recipe here did it, or it has no capsules."""
+    """How a model of the zoo was trained.
+
+    Raises SettingsError where no recipe here did it, or it has no capsules; ZooError as `capsviz.zoo.entry`.
+    """
     entry, found = zoo.entry(name), next((recipe for recipe in recipes() if recipe.name == name), None)
     if found is None or not entry.has_capsules:
         raise SettingsError(f"{name} has no recipe here, or no capsules; see `capsviz zoo train --list`.")

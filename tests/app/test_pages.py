@@ -115,6 +115,13 @@ def test_a_page_that_runs_the_network_untouched_says_so_of_a_link_with_an_interv
     assert "untouched" not in spoken(visit(page, model=model, **link))
 
 
+@pytest.mark.parametrize("view", ["many", "distributions", "confusions", "wrong"])
+def test_where_figures_of_a_test_set_are_presented_they_have_the_room_of_that_sentence(visit: Visit, view: str):
+    link = {"model": "mnist-dr-paper", "touch": "mute:0-7", "view": view}
+    assert "this page runs the network untouched" in spoken(visit("compare", **link))
+    assert "this page runs the network untouched" not in spoken(visit("compare", present=1, **link))
+
+
 def test_what_is_muted_in_the_chosen_model_is_not_said_of_another_that_runs_in_its_place(visit: Visit):
     said = spoken(visit("perturb", model="digits-l2-fc", touch="mute:0-7"))
     assert "runs on the same image" in said and "untouched" not in said

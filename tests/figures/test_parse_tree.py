@@ -118,6 +118,11 @@ def test_what_has_no_such_parts_is_one_sentence(trace: capsviz.Trace):
         parse_tree(trace, each=0)
 
 
+def test_what_adds_next_to_nothing_has_no_sign(trace: capsviz.Trace):
+    every = in_words(trace, each=288)
+    assert "0.00, 0.00" in every and "-0.00" not in every
+
+
 def test_a_part_of_two_classes_adds_to_each_what_is_said_of_that_class():
     trace = capsviz.trace(capsviz.load("cifar10-dr-residual"), to_float(exemplars("cifar10").images[:40]))
     for image in range(40):

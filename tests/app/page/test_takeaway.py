@@ -150,6 +150,7 @@ def test_a_figure_is_called_by_the_image_that_it_is_of_and_by_no_other(
         ),
         ("dynamic", {}, {"lengths": "Length of every class capsule"}),
         ("perturb", {"class": 3}, {"sheet": "Every number of class 3, moved"}),
+        ("perturb", {"class": 3, "beside": 1}, {"sheet": "Every number of class 3, moved"}),
         ("compare", {"view": "many", "image": 0}, {"grid-next-0": "Many images, from image 0 on"}),
         ("compare", {"view": "many", "order": "worst"}, {"grid-worst": "Many images, worst drawn"}),
         ("compare", {"view": "wrong", "method": "digits-dr"}, {"wrong-": "Classified right, drawn wrong: digits-dr"}),
